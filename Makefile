@@ -1,0 +1,63 @@
+# `make run` and `make test` do all the set-up on a fresh machine; `make help` lists the rest.
+#   PORT=9000 make run        another port
+#   PIP_ARGS="..." make run   further arguments of pip, e.g. an index of CPU-only builds of torch
+#   BROWSER=0 make test       without the browser tests
+#   PYTHON=python3.12 make    another Python than the first recent one on the path
+
+PORT ?= 8501
+BROWSER ?= 1
+PIP_ARGS ?=
+ARGS ?=
+DATA ?=
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check install --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint bench gpu-check models results clean
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@sed -n '2,5s/^#   /  /p' $(firstword $(MAKEFILE_LIST))
+
+run: $(VENV)/.run  ## the dashboard in the browser (PORT, 8501)
+	$(PY) -m streamlit run dashboard/app.py --server.port $(PORT) $(ARGS)
+
+test: $(VENV)/.dev lint  ## everything that must hold (BROWSER=0 leaves the browser tests out)
+	@BROWSER=$(BROWSER) $(PY) -m tests.browser.chromium
+	BROWSER=$(BROWSER) $(PY) -m pytest $(ARGS)
+
+lint: $(VENV)/.dev  ## ruff and mypy
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+
+bench: $(VENV)/.dev  ## how long the verbs take, ratios reported
+	$(PY) -m pytest tests/bench -m bench --benchmark-only $(ARGS)
+
+gpu-check: $(VENV)/.dev  ## the tests that need CUDA
+	$(PY) -m pytest -m gpu $(ARGS)
+
+models: $(VENV)/.run  ## train every committed model again, resumable (DATA=hub: full data sets from the hub)
+	$(PY) -m core train --all $(if $(DATA),--data $(DATA)) $(ARGS)
+
+results: $(VENV)/.run  ## run the experiments over the test sets again, resumable
+	$(PY) -m core experiment --all $(if $(DATA),--data $(DATA)) $(ARGS)
+
+clean:  ## remove the virtual environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .benchmarks .hypothesis tests/browser/shots
+
+# Stamps: pip runs only where a requirements file is newer than the last install that went through.
+$(VENV)/.made:
+	@PYTHON="$(PYTHON)" sh tools/venv.sh $(VENV)
+	@touch $@
+
+$(VENV)/.run: requirements.txt $(VENV)/.made
+	@echo "Installing the requirements (about a minute with a fast connection)."
+	$(PIP) $(PIP_ARGS) -r requirements.txt
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt requirements.txt $(VENV)/.made
+	@echo "Installing the requirements of the tests."
+	$(PIP) $(PIP_ARGS) -r requirements-dev.txt
+	@touch $@ $(VENV)/.run

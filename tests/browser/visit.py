@@ -1,0 +1,81 @@
+"""What a visit to a page shows: the page once Streamlit has come to rest, and what the browser complained about.
+
+Streamlit itself asks for `/<page>/_stcore/health` and `/<page>/_stcore/host-config` below a page's address and gets
+404; these two lines in the console are its own and the only ones that are let pass.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+from playwright.sync_api import ConsoleMessage, Page, Request
+
+SHOTS = Path(__file__).resolve().parent / "shots"
+PROBE = re.compile(r"/[^/]+/_stcore/(health|host-config)$")
+AT_REST = """() => {
+  const app = document.querySelector('[data-testid="stApp"]');
+  return app && app.dataset.testScriptState === 'notRunning'
+    && app.dataset.testConnectionState === 'CONNECTED'
+    && document.querySelector('[data-testid="stMain"] h1, [data-testid="stException"]')
+    && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"], [data-stale="true"]');
+}"""
+
+
+@dataclass
+class Visit:
+    """A page in a browser; `errors` are console errors and uncaught exceptions, `foreign` requests to other hosts."""
+
+    page: Page
+    server: str
+    errors: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.errors.append(f"uncaught: {error}"))
+        self.page.on("request", self._request)
+        self.page.on("websocket", lambda socket: self._address(socket.url))
+
+    def _console(self, message: ConsoleMessage) -> None:
+        where = message.location.get("url", "")
+        if message.type == "error" and not PROBE.search(urlsplit(where).path):
+            self.errors.append(f"{message.text} ({where})")
+
+    def _request(self, request: Request) -> None:
+        self._address(request.url)
+
+    def _address(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in {"data", "blob", "about"} and parts.netloc != urlsplit(self.server).netloc:
+            self.foreign.append(url)
+
+    def open(self, path: str, lang: str = "en", **query: str) -> "Visit":
+        """Goes to a page in a language, with further keys of the link, and waits until Streamlit rests."""
+        self.page.goto(f"{self.server}/{path}?{urlencode({'lang': lang, **query})}")
+        return self.rest()
+
+    def rest(self, seconds: float = 60) -> "Visit":
+        """Waits until the script has ended, nothing is stale or spinning, and fonts are there."""
+        self.page.wait_for_function(AT_REST, timeout=seconds * 1000)
+        self.page.evaluate("document.fonts.ready.then(() => true)")
+        return self
+
+    def shoot(self, name: str) -> Path:
+        """The path of a picture of the whole page, for people to look at."""
+        SHOTS.mkdir(exist_ok=True)
+        path = SHOTS / f"{name}.png"
+        self.page.screenshot(path=path, full_page=True)
+        return path
+
+
+def complaints(visit: Visit) -> Iterator[str]:
+    """What must not be on any page: errors in the console, requests to other hosts, a red box, other than one h1."""
+    yield from (f"console: {error}" for error in visit.errors)
+    yield from (f"foreign request: {url}" for url in visit.foreign)
+    for box in visit.page.get_by_test_id("stException").all():
+        yield f"exception on screen: {box.inner_text()[:500]}"
+    headings = visit.page.locator("h1").all_inner_texts()
+    if len(headings) != 1:
+        yield f"{len(headings)} h1 instead of one: {headings}"

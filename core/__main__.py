@@ -1,0 +1,229 @@
+"""The headless face: `python -m core VERB …` prints one JSON object on standard output and nothing else there.
+
+Progress and warnings go to standard error. What cannot be answered is refused there in one line, with exit status 2.
+"""
+
+import argparse
+import json
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import platformdirs
+import torch
+from safetensors.torch import save_file
+
+from core import data, device, experiments, recipes
+from core.explanation import MEASURES, Explanation, explain
+from core.models import registry
+from core.models.classifier import Classifier
+from core.reading import Reading, read
+from core.training import Progress
+from core.types import Card, Refusal
+
+Answer = dict[str, Any]
+
+
+class Parser(argparse.ArgumentParser):
+    """Refuses in one line instead of printing its usage."""
+
+    def error(self, message: str) -> NoReturn:
+        raise Refusal("arguments", f"{self.prog}: {message}. `{self.prog} --help` lists what is allowed.")
+
+
+def models(args: argparse.Namespace) -> Answer:
+    """Every committed model with its test figures."""
+    return {"model": None, "models": [_summary(card) for card in registry.cards().values()], "notes": []}
+
+
+def explain_verb(args: argparse.Namespace) -> Answer:
+    """Attention, gradient, integrated gradients and leave-one-out per word, and how far they agree."""
+    model, reading = _model_and_reading(args)
+    measures = None if args.measures is None else [m.strip() for m in args.measures.split(",") if m.strip()]
+    return _explanation(explain(model, reading, target=args.target, measures=measures))
+
+
+def tensors(args: argparse.Namespace) -> Answer:
+    """Attention, states, decoder and logits of one input as a safetensors file (words only)."""
+    model, reading = _model_and_reading(args)
+    batch = model.encode([reading.example])
+    with torch.no_grad():
+        run = model.run(batch)
+        bias = model.bias(batch, model.query_vector(batch))[0]
+    words = batch.mask[0]
+    content = {
+        "attention": run.attention[0, 0, 0, 0, words],
+        "states": run.states[0, 0, words],
+        "decoder.weight": model.decoder.weight,
+        "decoder.bias": bias,
+        "logits": run.logits[0],
+    }
+    out = Path(args.out)
+    try:
+        save_file({k: v.detach().cpu().contiguous().clone() for k, v in content.items()}, out)
+    except (OSError, RuntimeError) as error:
+        raise Refusal("cannot_write", f"{args.out!r} cannot be written: {error}.", given=args.out) from error
+    shapes = {name: list(value.shape) for name, value in content.items()}
+    return {"model": args.model, "tokens": list(reading.example.text), "written": str(out), "tensors": shapes, "notes": _notes(reading)}
+
+
+def train(args: argparse.Namespace) -> Answer:
+    """Trains models as their recipes say; goes on where an earlier call was stopped."""
+    names = list(recipes.SHIPPED) if args.all else args.names
+    if not names:
+        raise Refusal("no_name", "No model was named; name one or more, or give --all.")
+    for name in names:
+        recipes.parse(name)
+    if args.fetch:
+        for source in dict.fromkeys(recipes.parse(name).data for name in names):
+            data.fetch(source, data.data_root())
+    written = []
+    for name in names:
+        checkpoint = Path(platformdirs.user_data_dir("is-attention-explanation")) / "training" / name.replace(":", "@")
+        card = recipes.train(name, progress=_report(name), checkpoint=checkpoint)
+        if card is not None:
+            written.append(_summary(card) | {"written": str(registry.folder(name))})
+    return {"model": names[0] if len(names) == 1 else None, "trained": written, "notes": []}
+
+
+def experiment(args: argparse.Namespace) -> Answer:
+    """Runs an experiment over a data set; goes on where an earlier call was stopped."""
+    if args.limit is not None and args.limit < 1:
+        raise Refusal("out_of_range", f"--limit is {args.limit}; at least 1 is allowed.", given=args.limit)
+
+    def told(done: int, total: int) -> None:
+        print(f"{args.model}: {done} of {total} examples", file=sys.stderr, flush=True)
+
+    path = experiments.run(
+        args.name, args.model, dataset=args.data, split=args.split, limit=args.limit, workers=args.workers, progress=told
+    )
+    return {"model": args.model, **experiments.describe(path), "notes": []}
+
+
+def data_verb(args: argparse.Namespace) -> Answer:
+    """What a data set holds; with --fetch it is loaded from the hub first."""
+    notes = []
+    if args.fetch:
+        notes = [f"Written: {path}." for path in data.fetch(args.name, data.data_root())]
+    splits = {split: data.describe(args.name, split) for split in data.SPLITS}
+    return {"model": None, "data": args.name, "terms": data.TERMS[args.name], "splits": splits, "notes": notes}
+
+
+def _model_and_reading(args: argparse.Namespace) -> tuple[Classifier, Reading]:
+    model = registry.load(args.model, device=device.best_device())
+    text = sys.stdin.buffer.read().decode("utf-8", errors="replace") if args.text == "-" else args.text
+    return model, read(model, text, args.query)
+
+
+def _explanation(found: Explanation) -> Answer:
+    return {
+        "model": found.model,
+        "tokens": list(found.words),
+        "query": list(found.query),
+        "cut": found.cut,
+        "prediction": found.prediction,
+        "target": found.target,
+        "scores": {name: list(values) for name, values in found.scores.items()},
+        "signed": {name: list(values) for name, values in found.signed.items()},
+        "agreement": {
+            name: {
+                "kendall_tau": pair.kendall.kendall_tau,
+                "p_value": pair.kendall.p_value,
+                "n": pair.kendall.n,
+                "top_k": {"k": pair.top_k.k, "overlap": pair.top_k.overlap, "tau": pair.top_k.tau},
+            }
+            for name, pair in found.agreement.items()
+        },
+        "notes": [note.sentence for note in found.notes],
+    }
+
+
+def _summary(card: Card) -> Answer:
+    fields = ("name", "encoder", "score", "normalizer", "layers", "heads", "parameters", "max_tokens", "seed", "terms")
+    return {
+        **{name: getattr(card, name) for name in fields},
+        "task": card.task.name,
+        "kind": card.task.kind,
+        "labels": list(card.task.labels),
+        "language": card.task.language,
+        "test": dict(card.test),
+        "training": dict(card.training),
+    }
+
+
+def _notes(reading: Reading) -> list[str]:
+    return [note.sentence for note in reading.notes]
+
+
+def _report(name: str) -> Callable[[Progress], None]:
+    def told(now: Progress) -> None:
+        if len(now.history) == now.epoch:
+            last = now.history[-1]
+            line = f"loss {last.loss:.3f}, validation accuracy {last.validation_accuracy:.3f}"
+            print(f"{name}: epoch {now.epoch} of {now.epochs}, {line}", file=sys.stderr, flush=True)
+
+    return told
+
+
+def parser() -> Parser:
+    """The verbs and what each takes."""
+    top = Parser(prog="python -m core", description=__doc__.splitlines()[0] if __doc__ else None)
+    verbs = top.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=Parser)
+
+    def verb(name: str, function: Callable[[argparse.Namespace], Answer]) -> argparse.ArgumentParser:
+        added = verbs.add_parser(name, help=function.__doc__, description=function.__doc__)
+        added.set_defaults(function=function)
+        return added
+
+    def on_text(name: str, function: Callable[[argparse.Namespace], Answer]) -> argparse.ArgumentParser:
+        added = verb(name, function)
+        added.add_argument("--model", required=True, help="a name from `models`")
+        added.add_argument("--text", required=True, help="sentence, story or premise; - reads standard input")
+        added.add_argument("--query", help="question or hypothesis")
+        return added
+
+    verb("models", models)
+    explains = on_text("explain", explain_verb)
+    explains.add_argument("--target", help="a label; the predicted one by default")
+    explains.add_argument("--measures", help=f"some of {','.join(MEASURES)}")
+    on_text("tensors", tensors).add_argument("--out", required=True, help="the safetensors file to write")
+    trains = verb("train", train)
+    trains.add_argument("names", nargs="*", metavar="CARD")
+    trains.add_argument("--all", action="store_true", help="every shipped model")
+    trains.add_argument("--fetch", action="store_true", help="load the data sets from the hub first")
+    runs = verb("experiment", experiment)
+    runs.add_argument("name", metavar="NAME", help=", ".join(experiments.EXPERIMENTS))
+    runs.add_argument("--model", required=True)
+    runs.add_argument("--data", required=True)
+    runs.add_argument("--split", default="test")
+    runs.add_argument("--limit", type=int)
+    runs.add_argument("--workers", type=int, default=1)
+    shows = verb("data", data_verb)
+    shows.add_argument("name", metavar="NAME", help=", ".join(data.TASKS))
+    shows.add_argument("--fetch", action="store_true", help="load it from the hub first")
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit status 0 with one JSON object printed, or 2 with one line on standard error."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        args = parser().parse_args(arguments)
+        device.set_threads()
+        answer = args.function(args)
+    except Refusal as refusal:
+        print(" ".join(str(refusal).split()), file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("Stopped; what was finished is kept, and the same command goes on from there.", file=sys.stderr)
+        return 130
+    print(json.dumps(answer, ensure_ascii=False, allow_nan=False))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

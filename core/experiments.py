@@ -1,0 +1,172 @@
+"""The arguments at the scale of a data set: tidy tables in parquet, one row per sentence and no sentence in them.
+
+A run can be interrupted: finished parts lie beside the result and a later call goes on after them. Every file carries where its
+figures come from (model and checksum, data, split, n, settings, command).
+"""
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+
+from core import data, importance
+from core.explanation import MEASURES, TIES, measured, pair
+from core.models import registry
+from core.models.classifier import Classifier
+from core.types import Example, Refusal
+
+RESULTS = registry.ASSETS / "results"
+PART = 64  # examples computed between two saves
+Row = dict[str, Any]
+
+
+def agreement(model: Classifier, examples: Sequence[Example], *, nodes: int = 20) -> list[Row]:
+    """One row per example: lengths, prediction, and for each pair of measures tau-b, its p, top-k overlap and top-k tau.
+
+    In double precision, for the predicted class, LOO ties below 1e-7 tied. Jain & Wallace 2019, Algorithm 1.
+    """
+    batch = model.encode(examples)
+    with torch.no_grad():
+        prob = importance.probabilities(model.run(batch).logits)
+    target = prob.argmax(-1)
+    scores, _ = measured(model, batch, target, MEASURES, nodes=nodes)
+    rows = []
+    for i, example in enumerate(batch.examples):
+        row: Row = {
+            "n_words": len(example.text),
+            "label": example.label,
+            "predicted": int(target[i]),
+            "prob": float(prob[i, target[i]]),
+            "max_attention": max(scores["attention"][i], default=None),
+        }
+        for a, b in PAIRS:
+            both = (scores[a][i], scores[b][i])
+            short = any(len(values) != len(example.text) for values in both)
+            first, second = ([None], [None]) if short else both
+            found = pair(first, second, TIES.get(a, 0.0), TIES.get(b, 0.0))
+            row |= {f"{a}~{b}:tau": found.kendall.kendall_tau, f"{a}~{b}:p": found.kendall.p_value}
+            row |= {f"{a}~{b}:overlap": found.top_k.overlap, f"{a}~{b}:top_k_tau": found.top_k.tau}
+        rows.append(row)
+    return rows
+
+
+PAIRS = (
+    ("attention", "gradient"),
+    ("attention", "leave_one_out"),
+    ("attention", "integrated_gradients"),
+    ("gradient", "leave_one_out"),
+)
+
+EXPERIMENTS: dict[str, Callable[[Classifier, Sequence[Example]], list[Row]]] = {"agreement": agreement}
+
+
+def path_of(name: str, model: str, root: Path = RESULTS) -> Path:
+    """Where the table of an experiment with a model is."""
+    return root / name / f"{model.replace(':', '@')}.parquet"
+
+
+def results(name: str, model: str, root: Path = RESULTS) -> pd.DataFrame:
+    """The table, with its provenance in `attrs["provenance"]`. Refuses where the experiment was not run."""
+    path = path_of(name, model, root)
+    if not path.exists():
+        raise Refusal(
+            "no_results", f"{name} was not run for {model}; `python -m core experiment {name} --model {model}` makes it.", name=name, model=model
+        )
+    table = pq.read_table(path)
+    frame = table.to_pandas()
+    frame.attrs["provenance"] = json.loads(table.schema.metadata[b"provenance"])
+    return frame
+
+
+def run(
+    name: str,
+    model_name: str,
+    *,
+    dataset: str,
+    split: str = "test",
+    limit: int | None = None,
+    workers: int = 1,
+    root: Path = RESULTS,
+    progress: Callable[[int, int], None] | None = None,
+) -> Path:
+    """Runs an experiment over a split, part by part, and returns the path of its table; goes on where an earlier call stopped."""
+    if name not in EXPERIMENTS:
+        raise Refusal("unknown_experiment", f"There is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}.", given=name)
+    if workers < 1:
+        raise Refusal("out_of_range", f"--workers is {workers}; at least 1 is allowed.", given=workers)
+    card = registry.load(model_name).card
+    examples = data.load(dataset, split, limit=limit)
+    if (card.task.kind, len(card.task.labels)) != (data.TASKS[dataset].kind, len(data.TASKS[dataset].labels)):
+        raise Refusal("other_task", f"{model_name} answers {card.task.name}; {dataset} is another task.", given=dataset)
+    settings = {"experiment": name, "model": model_name, "weights_sha256": card.weights_sha256, "data": dataset, "split": split, "n": len(examples)}
+    path = path_of(name, model_name, root)
+    parts = path.with_suffix(".parts")
+    _prepare(parts, settings)
+    started = time.time()
+    # Sorted by length, so that a batch holds little padding; the index says which example a row belongs to.
+    order = sorted(range(len(examples)), key=lambda i: -len(examples[i].text))
+    jobs = [(name, model_name, dataset, order[s : s + PART], [examples[i] for i in order[s : s + PART]], parts / f"{s:07d}.parquet") for s in range(0, len(order), PART)]
+    todo = [job for job in jobs if not job[-1].exists()]
+    for done, _ in enumerate(_each(todo, workers), len(jobs) - len(todo) + 1):
+        if progress:
+            progress(min(done * PART, len(examples)), len(examples))
+    frame = pd.concat([pd.read_parquet(job[-1]) for job in jobs]).sort_values("index", ignore_index=True)
+    settings |= {"seconds": round(time.time() - started, 1), "date": time.strftime("%Y-%m-%d"), "limit": limit}
+    settings["command"] = f"python -m core experiment {name} --model {model_name} --data {dataset} --split {split}" + (f" --limit {limit}" if limit else "")
+    table = pa.Table.from_pandas(_small(frame), preserve_index=False)
+    table = table.replace_schema_metadata({**(table.schema.metadata or {}), b"provenance": json.dumps(settings).encode()})
+    pq.write_table(table, path, compression="zstd")
+    shutil.rmtree(parts)
+    return path
+
+
+def _prepare(parts: Path, settings: Row) -> None:
+    """An empty folder for parts, or the one that an interrupted run with the same settings left."""
+    stamp = parts / "settings.json"
+    if not (stamp.exists() and json.loads(stamp.read_text()) == settings):
+        shutil.rmtree(parts, ignore_errors=True)
+        parts.mkdir(parents=True)
+        stamp.write_text(json.dumps(settings))
+
+
+def _each(jobs: Sequence[tuple], workers: int):
+    if workers == 1:
+        yield from map(_part, jobs)
+        return
+    with ProcessPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        yield from pool.map(_part, jobs)
+
+
+def _part(job: tuple[str, str, str, list[int], list[Example], Path]) -> Path:
+    """Computes and saves one part; batches inside it stay small so that long texts fit in memory."""
+    name, model_name, _, index, examples, path = job
+    model = registry.load(model_name).precise()
+    rows: list[Row] = []
+    size = max(1, 4096 // max(len(e.text) for e in examples))
+    for start in range(0, len(examples), size):
+        rows += EXPERIMENTS[name](model, examples[start : start + size])
+    frame = pd.DataFrame([{"index": i, **row} for i, row in zip(index, rows, strict=True)])
+    frame.to_parquet(path.with_suffix(".new"))
+    path.with_suffix(".new").replace(path)
+    return path
+
+
+def _small(frame: pd.DataFrame) -> pd.DataFrame:
+    """Floats in single precision, which is more than any figure shows."""
+    return frame.astype({c: "float32" for c in frame.columns if frame[c].dtype == "float64"})
+
+
+def describe(path: Path) -> Row:
+    """What a table holds, as plain values: its provenance and the mean of each numeric column."""
+    frame = pq.read_table(path).to_pandas()
+    provenance = json.loads(pq.read_schema(path).metadata[b"provenance"])
+    means = {c: (None if pd.isna(m := frame[c].mean()) else float(m)) for c in frame.columns if c.endswith((":tau", ":overlap", ":top_k_tau"))}
+    return {"written": str(path), "provenance": provenance, "means": means}

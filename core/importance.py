@@ -1,0 +1,167 @@
+"""What mattered to this prediction? Three voices to hold attention against, none of them ground truth.
+
+gradient               how the target's probability moves with a word's embedding, attention held fixed (Algorithm 1, line 2)
+input × gradient       the same with attention left in the graph, signed
+integrated gradients   the gradient averaged on the way from no words to these words: its sum is what the words added
+leave-one-out          what the prediction loses when the word is not there, everything computed anew (Algorithm 1, line 4)
+
+After Jain & Wallace 2019, §3 and Algorithm 1; Sundararajan et al. 2017. The sum over the vocabulary in Algorithm 1 with its indicator
+is, by the chain rule, the inner product of a word's embedding with the gradient there. Values are per token, so a word cut into
+pieces is the sum of them (`to_words`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from core.agreement import tvd
+from core.interventions import detach
+from core.models.classifier import Classifier
+from core.types import Batch, Intervention
+
+TOKENS_AT_ONCE = 16384  # how many tokens the batches of deletions and path points may hold
+
+
+def probabilities(logits: Tensor) -> Tensor:
+    """Probability of each label, "batch label"; zero for labels that may not be answered."""
+    return torch.softmax(logits, dim=-1)
+
+
+def to_words(batch: Batch, values: Tensor) -> list[list[float]]:
+    """For each example one sum per word over its pieces; start, end and padding are left out."""
+    summed = torch.zeros(values.shape[0], int(batch.word.max()) + 2, dtype=values.dtype, device=values.device)
+    summed.scatter_add_(1, (batch.word + 1), values * batch.mask)
+    return [row[1 : len(e.text) + 1].tolist() for row, e in zip(summed, batch.examples, strict=True)]
+
+
+def attention(model: Classifier, batch: Batch) -> Tensor:
+    """The model's weights, "batch token", rows summing to one over the words."""
+    with torch.no_grad():
+        return model.run(batch).attention[:, 0, 0, 0]
+
+
+def gradient(model: Classifier, batch: Batch, *, target: Tensor, intervene: Intervention = detach) -> Tensor:
+    """Input × gradient of the target's probability, signed, "batch token": Σ_d e_td ∂p/∂e_td.
+
+    Jain & Wallace use its absolute value with attention cut out of the graph, which `detach` does; `keep` leaves it in.
+    """
+    embedding = model.embed(batch).detach().requires_grad_()
+    prob = _target_prob(model.run(batch, embedding=embedding, intervene=intervene).logits, target)
+    (slope,) = torch.autograd.grad(prob.sum(), embedding)
+    return (slope * embedding).sum(-1).detach()
+
+
+def integrated_gradients(model: Classifier, batch: Batch, *, target: Tensor, nodes: int = 50) -> Tensor:
+    """Integrated gradients of the target's probability, "batch token", from words without embedding (start and end stay).
+
+    IG_t = Σ_d e_td ∫₀¹ ∂p(αe)/∂e_td dα by Gauss–Legendre with `nodes` points; ΣIG = p(words) − p(no embeddings).
+    Sundararajan et al. 2017, §3.
+    """
+    points, weights = np.polynomial.legendre.leggauss(nodes)
+    embedding = model.embed(batch).detach()
+    words = embedding * batch.mask[..., None]
+    total = torch.zeros_like(embedding)
+    at_once = max(1, TOKENS_AT_ONCE // max(1, batch.ids.numel()))
+    for start in range(0, nodes, at_once):
+        alpha = torch.tensor((points[start : start + at_once] + 1) / 2, dtype=embedding.dtype, device=embedding.device)
+        weight = torch.tensor(weights[start : start + at_once] / 2, dtype=embedding.dtype, device=embedding.device)
+        path = ((embedding - words)[None] + alpha[:, None, None, None] * words[None]).flatten(0, 1).requires_grad_()
+        copies = _repeat(batch, len(alpha))
+        prob = _target_prob(model.run(copies, embedding=path).logits, target.repeat(len(alpha)))
+        (slope,) = torch.autograd.grad(prob.sum(), path)
+        total += torch.einsum("n,nbtd->btd", weight, slope.unflatten(0, (len(alpha), -1)))
+    return (total * words).sum(-1)
+
+
+def leave_one_out(model: Classifier, batch: Batch, *, target: Tensor) -> tuple[list[list[float]], list[list[float]]]:
+    """For each word of each example, how far the prediction moves without it (TVD), and the signed change p(x) − p(x without it).
+
+    The word is deleted and the rest encoded again, with attention recomputed; the answers that are allowed stay the same. A text
+    of one word leaves nothing to encode: its lists are empty. Jain & Wallace 2019, Algorithm 1; run this in double precision.
+    """
+    with torch.no_grad():
+        whole = probabilities(model.run(batch).logits)
+        distance: list[list[float]] = [[] for _ in batch.examples]
+        change: list[list[float]] = [[] for _ in batch.examples]
+        for row, shortened in _deletions(batch):
+            prob = probabilities(model.run(shortened).logits)
+            picked = target[row]
+            before, after = whole[row].gather(-1, picked[:, None]), prob.gather(-1, picked[:, None])
+            for i, far, moved in zip(
+                row.tolist(), tvd(whole[row], prob).tolist(), (before - after).squeeze(-1).tolist(), strict=True
+            ):
+                distance[i].append(far)
+                change[i].append(moved)
+    return distance, change
+
+
+def mixing(model: Classifier, batch: Batch, *, words: int = 40) -> list[list[float]]:
+    """How much the state at each word depends on each word, ‖∂h_t/∂e_j‖ (Frobenius), rows divided by their sum; one example.
+
+    The identity for an encoder that looks at one word at a time. Only the first `words` words are asked.
+    """
+    if len(batch.examples) != 1:
+        raise ValueError(f"Mixing is computed for one example at a time, {len(batch.examples)} were given.")
+    n = min(words, len(batch.examples[0].text))
+    embedding = model.embed(batch).detach()
+    dim = model.states(batch, embedding).shape[-1]
+    copies = _repeat(batch, dim)
+    path = embedding.repeat(dim, 1, 1).requires_grad_()
+    states = model.states(copies, path)
+    norms = torch.zeros(n, n, dtype=embedding.dtype)
+    position = batch.word[0]
+    for piece in range(int((position < n).nonzero().max()) + 1):
+        if not 0 <= (word := int(position[piece])) < n:
+            continue
+        (slope,) = torch.autograd.grad(states[:, piece].diagonal().sum(), path, retain_graph=True)
+        squared = slope.square().sum((0, -1)).cpu()
+        for other in range(len(position)):
+            if 0 <= int(position[other]) < n:
+                norms[word, int(position[other])] += squared[other]
+    rows = norms.sqrt()
+    return (rows / rows.sum(-1, keepdim=True).clamp(min=torch.finfo(rows.dtype).tiny)).tolist()
+
+
+def _target_prob(logits: Tensor, target: Tensor) -> Tensor:
+    return probabilities(logits).gather(-1, target[:, None]).squeeze(-1)
+
+
+def _repeat(batch: Batch, n: int) -> Batch:
+    """The batch n times in a row."""
+    tensors = ("ids", "present", "mask", "word", "query_ids", "query_present", "allowed")
+    return replace(batch, examples=batch.examples * n, **{name: getattr(batch, name).repeat(n, 1) for name in tensors})
+
+
+def _deletions(batch: Batch) -> Iterator[tuple[Tensor, Batch]]:
+    """Batches of the examples with one word deleted each, and for each row the example it came from, in word order."""
+    jobs = [(i, w) for i, e in enumerate(batch.examples) if len(e.text) > 1 for w in range(len(e.text))]
+    at_once = max(1, TOKENS_AT_ONCE // max(1, batch.ids.shape[1]))
+    for start in range(0, len(jobs), at_once):
+        pairs = torch.tensor(jobs[start : start + at_once], device=batch.ids.device)
+        row, word = pairs[:, 0], pairs[:, 1]
+        left = batch.present[row] & (batch.word[row] != word[:, None])
+        order = (~left).to(torch.int8).argsort(dim=-1, stable=True)[:, : int(left.sum(-1).max())]
+
+        def moved(values: Tensor, row: Tensor = row, order: Tensor = order) -> Tensor:
+            return values[row].gather(-1, order)
+
+        present = left.gather(-1, order)
+        yield (
+            row,
+            replace(
+                batch,
+                examples=tuple(batch.examples[i] for i in row.tolist()),
+                ids=moved(batch.ids) * present,
+                present=present,
+                mask=moved(batch.mask) & present,
+                word=moved(batch.word).masked_fill(~present, -1),
+                query_ids=batch.query_ids[row],
+                query_present=batch.query_present[row],
+                allowed=batch.allowed[row],
+            ),
+        )
+
+

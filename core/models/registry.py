@@ -1,0 +1,98 @@
+"""The committed models: a card and a safetensors file in a folder, read back only when their checksums agree.
+
+A model's name is a path that explains itself, `data/encoder-score`, with variants behind a colon; on disk the colon is written @.
+Weights are kept in half precision; every figure on a card was measured on the model as it is read back.
+"""
+
+import dataclasses
+import hashlib
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+
+from core.models import vocabulary as vocab
+from core.models.classifier import Classifier
+from core.types import Card, Refusal, Task
+
+ASSETS = Path(__file__).resolve().parents[2] / "assets"
+CHECKPOINTS, VOCABULARIES = ASSETS / "checkpoints", ASSETS / "vocabularies"
+log = logging.getLogger(__name__)
+
+
+def folder(name: str, root: Path = CHECKPOINTS) -> Path:
+    """Where the files of a model are."""
+    return root / name.replace(":", "@")
+
+
+def cards(root: Path = CHECKPOINTS) -> dict[str, Card]:
+    """The card of every model that has a readable one, by name; an unreadable card is left out and logged."""
+    found = {}
+    for path in sorted(root.glob("**/card.json")):
+        try:
+            card = card_from_json(json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, TypeError, KeyError) as error:
+            log.warning("Left out %s: %s", path, error)
+            continue
+        found[card.name] = card
+    return found
+
+
+def load(name: str, device: torch.device | str = "cpu", root: Path = CHECKPOINTS, vocabularies: Path = VOCABULARIES) -> Classifier:
+    """The model of that name. Refuses an unknown name, and files that are missing, damaged or not the card's."""
+    path = folder(name, root)
+    if name not in (known := cards(root)):
+        if (path / "card.json").exists():
+            raise _damaged(name, "its card.json cannot be read")
+        raise Refusal("unknown_model", f"There is no model {name!r}; there are {', '.join(known)}.", given=name, allowed=", ".join(known))
+    card = known[name]
+    words = vocabularies / f"{card.vocabulary}.json"
+    for file, wanted in ((words, card.vocabulary_sha256), (path / "model.safetensors", card.weights_sha256)):
+        if not file.exists():
+            raise _damaged(name, f"{file.name} is missing")
+        if hashlib.sha256(file.read_bytes()).hexdigest() != wanted:
+            raise _damaged(name, f"{file.name} was altered: its checksum is not the card's")
+    with torch.device("meta"):
+        model = Classifier(card, vocab.load(words))
+    tensors = load_tensors((path / "model.safetensors").read_bytes())
+    try:
+        model.load_state_dict({key: value.float() for key, value in tensors.items()}, assign=True)
+    except RuntimeError as error:
+        raise _damaged(name, "its weights do not fit its card") from error
+    return model.to(device).requires_grad_(False)
+
+
+def save(model: Classifier, card: Card, root: Path = CHECKPOINTS) -> Card:
+    """Writes the weights in half precision and the card, and returns the card with the checksum of the weights."""
+    path = folder(card.name, root)
+    path.mkdir(parents=True, exist_ok=True)
+    content = save_tensors({k: v.detach().half().cpu().contiguous() for k, v in model.state_dict().items()})
+    (path / "model.safetensors").write_bytes(content)
+    card = dataclasses.replace(card, weights_sha256=hashlib.sha256(content).hexdigest())
+    write_card(card, root)
+    return card
+
+
+def write_card(card: Card, root: Path = CHECKPOINTS) -> None:
+    """Writes a card beside its weights."""
+    text = json.dumps(dataclasses.asdict(card), ensure_ascii=False, indent=1)
+    (folder(card.name, root) / "card.json").write_text(text + "\n", encoding="utf-8")
+
+
+def card_from_json(content: dict[str, Any]) -> Card:
+    """The card that a card.json holds."""
+    task = content["task"]
+    return Card(**{**content, "task": Task(**{**task, "labels": tuple(task["labels"])})})
+
+
+def _damaged(name: str, what: str) -> Refusal:
+    return Refusal(
+        "damaged_checkpoint",
+        f"The checkpoint of {name!r} cannot be used: {what}. Fetch the repository's file again or retrain it with `python -m core train {name}`.",
+        given=name,
+        what=what,
+    )

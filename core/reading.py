@@ -1,0 +1,96 @@
+"""From what a person typed to what a model can read, with everything said that they should know.
+
+Blank text, a missing or unwanted query and a story without an answer are refused; text that is too long is cut, unknown words
+and single words are answered with a note.
+"""
+
+from dataclasses import dataclass
+
+from core.models import vocabulary as vocab
+from core.models.classifier import Classifier
+from core.text import words
+from core.types import Card, Example, Note, Refusal
+
+ROLES = {
+    "classification": ("text", "query"),
+    "qa": ("story", "question"),
+    "nli": ("premise", "hypothesis"),
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """An example made of typed text, how many words were cut off, and what to tell the reader."""
+
+    example: Example
+    cut: int
+    notes: tuple[Note, ...]
+
+
+def read(model: Classifier, text: str, query: str | None = None) -> Reading:
+    """The example that the model sees. Refuses what cannot be read, with what was given and what is allowed."""
+    card = model.card
+    all_words, asked = words(text), words(query or "")
+    _check(card, text, all_words, query, asked)
+    kept = all_words[: card.max_tokens]
+    candidates = _candidates(card, kept)
+    example = Example("typed", kept, asked[: card.max_tokens], candidates=candidates)
+    return Reading(example, len(all_words) - len(kept), _notes(model, example, len(all_words)))
+
+
+def target_id(card: Card, target: str | None, predicted: int) -> int:
+    """The label to explain: the one named, or the predicted one."""
+    if target is None:
+        return predicted
+    if target not in card.task.labels:
+        allowed = ", ".join(card.task.labels)
+        raise Refusal("unknown_label", f"{card.name} has no label {target!r}; it has {allowed}.", given=target, allowed=allowed)
+    return card.task.labels.index(target)
+
+
+def _check(card: Card, text: str, all_words: tuple[str, ...], query: str | None, asked: tuple[str, ...]) -> None:
+    what, asks = ROLES[card.task.kind]
+    if not all_words:
+        raise Refusal("blank_text", f"The {what} is blank; at least one word is needed.", given=text)
+    if card.task.kind == "classification" and query is not None and asked:
+        raise Refusal("unexpected_query", f"{card.name} reads one text and takes no query; {query!r} was given.", given=query)
+    if card.task.kind != "classification" and not asked:
+        raise Refusal("missing_query", f"{card.name} needs a {asks} beside the {what}; none was given.", given=query or "")
+
+
+def _candidates(card: Card, kept: tuple[str, ...]) -> tuple[int, ...]:
+    if card.task.kind != "qa":
+        return ()
+    lowered = {word.lower() for word in kept}
+    found = tuple(i for i, label in enumerate(card.task.labels) if label in lowered)
+    if not found:
+        allowed = ", ".join(card.task.labels)
+        raise Refusal(
+            "no_candidates", f"The story names nothing that could be the answer; {card.name} knows {allowed}.", allowed=allowed
+        )
+    return found
+
+
+def _notes(model: Classifier, example: Example, given: int) -> tuple[Note, ...]:
+    limit, n = model.card.max_tokens, len(example.text)
+    notes = []
+    if given > n:
+        notes.append(
+            Note("cut", f"The text has {given} words; the last {given - n} were cut, {limit} are read.", {"given": given, "cut": given - n, "limit": limit})
+        )
+    if n == 1:
+        notes.append(Note("one_word", "One word takes all the attention, so there is nothing to rank or to leave out."))
+    for part, tokens in (("text", example.text), ("query", example.query)):
+        strange = [w for w, missing in zip(tokens, vocab.unknown(model.vocabulary, tokens), strict=True) if missing]
+        if strange:
+            notes.append(_unknown(part, strange, len(tokens)))
+    return tuple(notes)
+
+
+def _unknown(part: str, strange: list[str], n: int) -> Note:
+    shown = ", ".join(dict.fromkeys(strange[:8])) + (", …" if len(strange) > 8 else "")
+    values = {"count": len(strange), "n": n, "words": shown, "part": part}
+    if len(strange) == n:
+        sentence = f"The model knows none of the {n} words of the {part}; its answer rests on their number and order alone."
+        return Note("all_unknown", sentence, values)
+    return Note("unknown_words", f"The model does not know {len(strange)} of the {n} words of the {part}: {shown}.", values)

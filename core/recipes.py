@@ -1,0 +1,220 @@
+"""What each committed model is trained on and how: `python -m core train NAME`, `make models`.
+
+Settings were chosen on validation, once per data set, and are the same for its models; the test split is read once, for the card.
+"""
+
+import dataclasses
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.naive_bayes import MultinomialNB
+
+from core import data
+from core.interventions import scale
+from core.models import registry, wordpieces
+from core.models import vocabulary as vocab
+from core.models.classifier import Classifier, build
+from core.models.encoders import ENCODERS
+from core.models.scores import NORMALIZERS, SCORES
+from core.models.vocabulary import Vocabulary
+from core.training import Progress, evaluate, fit
+from core.types import Card, Example, Refusal, Task
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a data set's models are trained."""
+
+    epochs: int
+    dropout: float = 0.3
+    rate: float = 1e-3
+    batch_size: int = 32
+    embedding_dim: int = 100
+    hidden_dim: int = 64
+    words: int = 8000  # the largest vocabulary
+    subwords: bool = False
+    minilm: bool = True  # whether embeddings start from word pieces of MiniLM
+    max_words: int = 512  # texts are cut there
+    train_limit: int | None = None
+
+
+RECIPES: dict[str, Recipe] = {
+    "sst2": Recipe(epochs=6),
+    "ag_news": Recipe(epochs=5),
+    "newsgroups_sports": Recipe(epochs=20, dropout=0.4),
+    "imdb": Recipe(epochs=8, dropout=0.4, max_words=400),
+    "nsmc": Recipe(epochs=6, subwords=True, minilm=False),
+    "babi1": Recipe(epochs=12, dropout=0.0, minilm=False, embedding_dim=50, hidden_dim=32, rate=3e-3),
+    "babi2": Recipe(epochs=12, dropout=0.0, minilm=False, embedding_dim=50, hidden_dim=32, rate=3e-3),
+    "babi3": Recipe(epochs=12, dropout=0.0, minilm=False, embedding_dim=50, hidden_dim=32, rate=3e-3),
+    "snli": Recipe(epochs=8),
+}
+
+FLOORS: dict[str, float] = {
+    **{f"sst2/{e}-{s}": 0.80 for e in ENCODERS for s in ("additive", "scaled-dot")},
+    "sst2/bilstm-additive": 0.82,
+    **{f"ag_news/{e}-additive": 0.92 for e in ENCODERS},
+    **{f"newsgroups_sports/{e}-additive": 0.89 for e in ("bilstm", "average")},
+    **{f"imdb/{e}-additive": 0.85 for e in ("bilstm", "average")},
+    "nsmc/bilstm-additive": 0.82,
+    "babi1/bilstm-additive": 0.95,
+    "babi2/bilstm-additive": 0.45,
+    "babi3/bilstm-additive": 0.40,
+    "snli/bilstm-additive": 0.60,
+}
+
+SHIPPED: tuple[str, ...] = (
+    *FLOORS,
+    *(f"babi{n}/average-additive" for n in (1, 2, 3)),
+    *(f"snli/{e}-additive" for e in ("cnn", "average")),
+    "imdb/cnn-additive",
+    "nsmc/average-additive",
+    *(f"sst2/bilstm-{s}" for s in ("dot", "general", "cosine", "location")),
+)
+
+
+@dataclass(frozen=True)
+class Name:
+    """A model's name, taken apart."""
+
+    data: str
+    encoder: str
+    score: str
+    normalizer: str
+    seed: int
+
+
+def parse(name: str) -> Name:
+    """The parts of `data/encoder-score[:sparsemax][:seed=N]`; refuses anything else with what is allowed."""
+    base, *variants = name.split(":")
+    source, _, kind = base.partition("/")
+    encoder, _, score = kind.partition("-")
+    normalizer, seed, good = "softmax", 0, source in RECIPES and encoder in ENCODERS and score in SCORES
+    for variant in variants:
+        if variant in NORMALIZERS:
+            normalizer = variant
+        elif variant.startswith("seed=") and variant[5:].isdigit():
+            seed = int(variant[5:])
+        else:
+            good = False
+    if not good:
+        allowed = f"DATA/ENCODER-SCORE with DATA in {', '.join(RECIPES)}; ENCODER in {', '.join(ENCODERS)}; SCORE in {', '.join(SCORES)}"
+        raise Refusal(
+            "untrainable", f"{name!r} names no model that can be trained; allowed is {allowed}; then :sparsemax or :seed=N.", given=name, allowed=allowed
+        )
+    return Name(source, encoder, score, normalizer, seed)
+
+
+def train(
+    name: str,
+    *,
+    progress: Callable[[Progress], bool | None] | None = None,
+    checkpoint: Path | None = None,
+    checkpoints: Path = registry.CHECKPOINTS,
+    vocabularies: Path = registry.VOCABULARIES,
+    root: Path | None = None,
+) -> Card | None:
+    """Trains and saves a model, measures it as read back, and returns its card; None where `progress` stopped it."""
+    parts, recipe = parse(name), RECIPES[parse(name).data]
+    examples, validation = (_cut(data.load(parts.data, s, root=root), recipe) for s in ("train", "validation"))
+    words = _vocabulary(parts.data, recipe, examples, vocabularies)
+    model = build(_draft(name, parts, recipe, words), words, parts.seed)
+    if recipe.minilm:
+        with torch.no_grad():
+            model.embedding.weight.copy_(wordpieces.vectors(words, recipe.embedding_dim))
+    fitted = fit(
+        model,
+        examples,
+        validation,
+        epochs=recipe.epochs,
+        rate=recipe.rate,
+        seed=parts.seed,
+        batch_size=recipe.batch_size,
+        dropout=recipe.dropout,
+        progress=progress,
+        checkpoint=checkpoint,
+    )
+    if fitted.stopped:
+        return None
+    training = {
+        "data": parts.data,
+        "n": len(examples),
+        "epochs": recipe.epochs,
+        "best_epoch": fitted.best + 1,
+        "selected_on": f"validation accuracy, n = {len(validation)}",
+        "validation_accuracy": fitted.history[fitted.best].validation_accuracy,
+        "rate": recipe.rate,
+        "dropout": recipe.dropout,
+        "start": "MiniLM word pieces" if recipe.minilm else "random",
+    }
+    card = dataclasses.replace(model.card, training=training, parameters=sum(p.numel() for p in model.parameters()))
+    registry.save(fitted.model, card, checkpoints)
+    card = _measured(name, checkpoints, vocabularies, examples, _cut(data.load(parts.data, "test", root=root), recipe))
+    registry.write_card(card, checkpoints)
+    if checkpoint is not None:
+        shutil.rmtree(checkpoint, ignore_errors=True)
+    return card
+
+
+def _measured(name: str, checkpoints: Path, vocabularies: Path, train: Sequence[Example], test: Sequence[Example]) -> Card:
+    """The card of a saved model with its figures on the test split."""
+    model = registry.load(name, root=checkpoints, vocabularies=vocabularies)
+    found = evaluate(model, test)
+    figures = {"accuracy": found["accuracy"], "f1": found["f1"], "n": found["n"], "split": "test"}
+    if model.card.task.kind == "classification":
+        figures["naive_bayes_accuracy"] = _naive_bayes(train, test)
+    else:
+        silent = evaluate(model, test, intervene=lambda batch: scale(0.0))
+        figures["blank_text_accuracy"] = silent["accuracy"]
+    if name in FLOORS:
+        figures["floor"] = FLOORS[name]
+    return dataclasses.replace(registry.cards(checkpoints)[name], test=figures)
+
+
+def _draft(name: str, parts: Name, recipe: Recipe, words: Vocabulary) -> Card:
+    task: Task = data.TASKS[parts.data]
+    return Card(
+        name=name,
+        task=task,
+        encoder=parts.encoder,
+        score=parts.score,
+        normalizer=parts.normalizer,
+        embedding_dim=recipe.embedding_dim,
+        hidden_dim=recipe.hidden_dim,
+        layers=Classifier.n_layers,
+        heads=1,
+        parameters=0,
+        max_tokens=512,
+        seed=parts.seed,
+        vocabulary=parts.data,
+        vocabulary_sha256=words.sha256,
+        weights_sha256="",
+        terms=data.TERMS[parts.data],
+        test={},
+        training={},
+    )
+
+
+def _vocabulary(name: str, recipe: Recipe, train: Sequence[Example], folder: Path) -> Vocabulary:
+    """The vocabulary that the models of a data set share, built from the training texts the first time."""
+    path = folder / f"{name}.json"
+    if not path.exists():
+        texts = [part for example in train for part in (example.text, example.query) if part]
+        make = vocab.build_pieces if recipe.subwords else vocab.build_words
+        vocab.save(make(texts, limit=recipe.words), path)
+    return vocab.load(path)
+
+
+def _cut(examples: Sequence[Example], recipe: Recipe) -> list[Example]:
+    return [dataclasses.replace(e, text=e.text[: recipe.max_words]) for e in examples]
+
+
+def _naive_bayes(train: Sequence[Example], test: Sequence[Example]) -> float:
+    """Test accuracy of unigram naive Bayes trained on the same examples: what is possible without any order of words."""
+    counter = CountVectorizer(analyzer=lambda example: [word.lower() for word in example.text])
+    bayes = MultinomialNB().fit(counter.fit_transform(train), [e.label for e in train])
+    return float(bayes.score(counter.transform(test), [e.label for e in test]))

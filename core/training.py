@@ -1,0 +1,220 @@
+"""Training: a model, examples, a loss and an intervention. The only place where weights change.
+
+Every paper that trains changes one of two things, what is wanted (the loss) or what attention may be (the intervention), and both
+are arguments here. The best epoch is chosen on validation; all randomness comes from one generator, so that the same seed gives the
+same weights on one machine, interrupted or not.
+"""
+
+import copy
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from core.interventions import keep
+from core.models.classifier import Classifier
+from core.types import Batch, Example, Intervention, Loss, Run
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What one pass over the training data gave."""
+
+    loss: float
+    validation_accuracy: float
+    validation_loss: float
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where training stands: told after every batch and after every epoch."""
+
+    epoch: int
+    epochs: int
+    step: int
+    steps: int
+    loss: float
+    history: tuple[Epoch, ...]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The model of the best epoch, and how all epochs went; `stopped` where the caller ended it early."""
+
+    model: Classifier
+    history: tuple[Epoch, ...]
+    best: int
+    stopped: bool
+
+
+def cross_entropy(run: Run, batch: Batch) -> Tensor:
+    """Mean negative log-likelihood of the gold labels, in nats."""
+    return torch.nn.functional.cross_entropy(run.logits, labels(batch))
+
+
+def labels(batch: Batch) -> Tensor:
+    """Gold label ids, "batch"."""
+    return torch.tensor([_gold(e) for e in batch.examples], device=batch.ids.device)
+
+
+def fit(
+    model: Classifier,
+    train: Sequence[Example],
+    validation: Sequence[Example],
+    *,
+    loss: Loss = cross_entropy,
+    intervene: Callable[[Batch], Intervention] = lambda batch: keep,
+    epochs: int = 8,
+    rate: float = 1e-3,
+    seed: int = 0,
+    batch_size: int = 32,
+    dropout: float = 0.0,
+    progress: Callable[[Progress], bool | None] | None = None,
+    checkpoint: Path | None = None,
+) -> Fitted:
+    """The trained copy of `model` from its best epoch on validation.
+
+    Adam (amsgrad, weight decay 1e-5; Jain & Wallace's settings), `dropout` on the embeddings. `progress` is called after each batch and
+    ends training by returning False. With a `checkpoint` folder each epoch is saved there and a later call goes on after it.
+    """
+    model = copy.deepcopy(model)
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate, weight_decay=1e-5, amsgrad=True)
+    generator = torch.Generator().manual_seed(seed)
+    best, history = copy.deepcopy(model), []
+    if checkpoint is not None and (checkpoint / "state.json").exists():
+        history = _restore(checkpoint, model, best, optimizer, generator)
+    stopped = False
+    while len(history) < epochs and not stopped:
+        batches = list(_batches(train, batch_size, generator))
+        total = 0.0
+        for step, examples in enumerate(batches, 1):
+            value = _step(model, optimizer, examples, loss, intervene, dropout, generator)
+            total += value * len(examples)
+            now = Progress(len(history) + 1, epochs, step, len(batches), value, tuple(history))
+            if progress is not None and progress(now) is False:
+                stopped = True
+                break
+        if stopped:
+            break
+        figures = evaluate(model, validation, intervene=intervene)
+        history.append(Epoch(total / len(train), figures["accuracy"], figures["loss"]))
+        if _best(history) == len(history) - 1:
+            best.load_state_dict(model.state_dict())
+        if checkpoint is not None:
+            _save(checkpoint, model, best, optimizer, generator, history)
+        done = Progress(len(history), epochs, len(batches), len(batches), total / len(train), tuple(history))
+        stopped = progress is not None and progress(done) is False
+    return Fitted(best, tuple(history), _best(history) if history else 0, stopped)
+
+
+@torch.no_grad()
+def evaluate(
+    model: Classifier,
+    examples: Sequence[Example],
+    *,
+    intervene: Callable[[Batch], Intervention] = lambda batch: keep,
+    batch_size: int = 64,
+) -> dict[str, float]:
+    """Accuracy, F1 (of the second class where there are two, else the mean over classes), mean loss in nats, and n."""
+    order = sorted(range(len(examples)), key=lambda i: len(examples[i].text))
+    predicted, gold, total = [], [], 0.0
+    for start in range(0, len(order), batch_size):
+        batch = model.encode([examples[i] for i in order[start : start + batch_size]])
+        run = model.run(batch, intervene=intervene(batch))
+        total += float(cross_entropy(run, batch)) * len(batch.examples)
+        predicted += run.logits.argmax(-1).tolist()
+        gold += labels(batch).tolist()
+    classes = [1] if len(model.card.task.labels) == 2 else sorted(set(gold))
+    return {
+        "accuracy": sum(p == g for p, g in zip(predicted, gold, strict=True)) / len(gold),
+        "f1": sum(_f1(predicted, gold, c) for c in classes) / len(classes),
+        "loss": total / len(gold),
+        "n": len(gold),
+    }
+
+
+def _step(
+    model: Classifier,
+    optimizer: torch.optim.Optimizer,
+    examples: Sequence[Example],
+    loss: Loss,
+    intervene: Callable[[Batch], Intervention],
+    dropout: float,
+    generator: torch.Generator,
+) -> float:
+    batch = model.encode(examples)
+    embedding = model.embed(batch)
+    if dropout:
+        kept = torch.rand(embedding.shape, generator=generator) >= dropout
+        embedding = embedding * kept.to(embedding.device) / (1 - dropout)
+    value = loss(model.run(batch, embedding=embedding, intervene=intervene(batch)), batch)
+    optimizer.zero_grad()
+    value.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 5.0)
+    optimizer.step()
+    return float(value.detach())
+
+
+def _batches(examples: Sequence[Example], size: int, generator: torch.Generator) -> Iterator[list[Example]]:
+    """Batches of similar length in random order: shuffled, sorted within windows of fifty batches, shuffled again."""
+    order = torch.randperm(len(examples), generator=generator).tolist()
+    batches = []
+    for start in range(0, len(order), 50 * size):
+        window = sorted(order[start : start + 50 * size], key=lambda i: len(examples[i].text))
+        batches += [window[i : i + size] for i in range(0, len(window), size)]
+    for i in torch.randperm(len(batches), generator=generator).tolist():
+        yield [examples[j] for j in batches[i]]
+
+
+def _best(history: Sequence[Epoch]) -> int:
+    return max(range(len(history)), key=lambda i: (history[i].validation_accuracy, -history[i].validation_loss))
+
+
+def _gold(example: Example) -> int:
+    if example.label is None:
+        raise ValueError(f"Example {example.id} has no label; training and evaluation need one.")
+    return example.label
+
+
+def _f1(predicted: Sequence[int], gold: Sequence[int], label: int) -> float:
+    hits = sum(p == g == label for p, g in zip(predicted, gold, strict=True))
+    named = sum(p == label for p in predicted) + sum(g == label for g in gold)
+    return 2 * hits / named if named else 0.0
+
+
+def _save(
+    folder: Path,
+    model: Classifier,
+    best: Classifier,
+    optimizer: torch.optim.Optimizer,
+    generator: torch.Generator,
+    history: Sequence[Epoch],
+) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {f"model.{k}": v for k, v in model.state_dict().items()} | {f"best.{k}": v for k, v in best.state_dict().items()}
+    for index, state in optimizer.state_dict()["state"].items():
+        tensors |= {f"optimizer.{index}.{name}": value for name, value in state.items()}
+    tensors["generator"] = generator.get_state()
+    save_file({k: v.detach().cpu().contiguous().clone() for k, v in tensors.items()}, folder / "state.safetensors.new")
+    (folder / "state.safetensors.new").replace(folder / "state.safetensors")
+    (folder / "state.json").write_text(json.dumps([asdict(e) for e in history]))
+
+
+def _restore(
+    folder: Path, model: Classifier, best: Classifier, optimizer: torch.optim.Optimizer, generator: torch.Generator
+) -> list[Epoch]:
+    tensors = load_file(folder / "state.safetensors")
+    for prefix, target in (("model.", model), ("best.", best)):
+        target.load_state_dict({k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)})
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, value in tensors.items():
+        if key.startswith("optimizer."):
+            _, index, name = key.split(".", 2)
+            state.setdefault(int(index), {})[name] = value
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+    generator.set_state(tensors["generator"])
+    return [Epoch(**epoch) for epoch in json.loads((folder / "state.json").read_text())]

@@ -54,7 +54,8 @@ def starts(path: str) -> bool:
 def succeeds(command: list[str], seconds: float) -> bool:
     """Whether a command ends well in time. Its output is kept off the screen: one line is promised there."""
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False)
+        quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, env=quiet)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0
@@ -68,7 +69,6 @@ def install() -> str | None:
 
 
 def by_apt() -> bool:
-    os.environ["DEBIAN_FRONTEND"] = "noninteractive"
     apt = ["apt-get", "-qq", "-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=20"]
     succeeds([*apt, "update"], seconds=180)  # a stale list may still do
     return succeeds([*apt, "install", "-y", "chromium"], seconds=600) and find() is not None

@@ -1,0 +1,98 @@
+"""What every chart shares: theme and size, axes of numbers and of words, a legend that leaves room, a marked case.
+
+Words on an axis are positions labelled by `labelExpr`: repeated words stay apart and nothing is sorted by its letters.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from dashboard.theme import Look, altair_theme
+
+EVIDENCE, OVERVIEW = 200, 260
+FILE_WIDTH = 520
+Domain = tuple[float, float]
+TAU_TICKS = {(0.0, 1.0): [0, 0.25, 0.5, 0.75, 1], (-1.0, 1.0): [-1, -0.5, 0, 0.5, 1]}
+
+
+def finished(layers: Sequence[Any], look: Look, *, height: float, alt_text: str, width: float = FILE_WIDTH) -> Any:
+    """The layers as one chart with height, alt text and theme; a width of its own only where it goes into a file.
+
+    Heights and widths are given for a base font of 13 px and grow with it.
+    """
+    scale = look.base / 13
+    size = {"height": round(height * scale)} | ({"width": round(width * scale)} if look.export else {})
+    chart = alt.layer(*layers).properties(description=alt_text, **size)
+    chart.config = alt.Config.from_dict(altair_theme(look.mode, look.base, look.export))
+    return chart
+
+
+def to_spec(chart: Any) -> dict[str, Any]:
+    """The Vega-Lite specification, with as many rows as there are."""
+    with alt.data_transformers.enable(max_rows=None):
+        return dict(chart.to_dict())
+
+
+def tau_domain(lowest: float | None) -> Domain:
+    """0 to 1 only where nothing lies below 0, else -1 to 1."""
+    return (-1.0, 1.0) if lowest is None or lowest < 0 else (0.0, 1.0)
+
+
+def value_axis(domain: Domain | None = None, **settings: Any) -> alt.Axis:
+    """An axis of numbers: about five labels, as short as they can be; halves or quarters where the domain is tau's."""
+    options: dict[str, Any] = {"tickCount": 5, "labelExpr": "format(datum.value, ',~g')", "grid": True}
+    ticks = TAU_TICKS.get((float(domain[0]), float(domain[1]))) if domain else None
+    return alt.Axis(**(options | ({"values": ticks} if ticks else {}) | settings))
+
+
+def across(
+    field: str, title: str | None, domain: Domain | None = None, *, zero: bool = False, **settings: Any
+) -> alt.X:
+    """A horizontal axis of numbers that ends where its data or `domain` ends."""
+    scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(nice=False, zero=zero)
+    return alt.X(f"{field}:Q", title=title, scale=scale, axis=value_axis(domain, **settings))
+
+
+def upward(field: str, title: str | None, domain: Domain | None = None, **settings: Any) -> alt.Y:
+    """A vertical axis of numbers."""
+    scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Undefined
+    return alt.Y(f"{field}:Q", title=title, scale=scale, axis=value_axis(domain, **settings))
+
+
+def words_expr(words: Sequence[str]) -> str:
+    """A Vega expression that turns a position on an axis into its word; JSON quoting keeps any text a string."""
+    return f"{json.dumps(list(words))}[datum.value]"
+
+
+def word_axis(words: Sequence[str], **settings: Any) -> alt.Axis:
+    """An axis of words by position: every label, none dropped."""
+    options: dict[str, Any] = {"labelExpr": words_expr(words), "labelOverlap": False, "title": None, "domain": False, "grid": False}
+    return alt.Axis(**(options | settings))
+
+
+def above(look: Look, **settings: Any) -> alt.Legend:
+    """A legend that leaves room for the title of the vertical axis, which stands above it."""
+    return alt.Legend(offset=look.base + 12, **settings)
+
+
+def tips(*fields: tuple[str, str, str | None]) -> list[alt.Tooltip]:
+    """Tooltip lines from (field with type, title, format)."""
+    return [alt.Tooltip(f, title=t, format=how) if how else alt.Tooltip(f, title=t) for f, t, how in fields]
+
+
+def this_case(at: float, label: str, domain: Domain, look: Look) -> list[Any]:
+    """A single case in a distribution: an ink rule with a page-coloured halo and its label beside it."""
+    p = look.palette
+    left = at > domain[0] + 0.75 * (domain[1] - domain[0])
+    place: dict[str, Any] = {"align": "right" if left else "left", "dx": -8 if left else 8, "dy": 6, "fontWeight": 600}
+    base = alt.Chart(pd.DataFrame({"at": [at], "label": [label]})).encode(x=alt.X("at:Q"))
+    text = base.encode(y=alt.value(0), text="label:N")
+    return [
+        base.mark_rule(color=p.page, strokeWidth=6),
+        base.mark_rule(color=p.ink, strokeWidth=2.5),
+        text.mark_text(stroke=p.page, strokeWidth=4, strokeJoin="round", **place),
+        text.mark_text(**place),
+    ]

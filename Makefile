@@ -10,6 +10,7 @@ PIP_ARGS ?=
 ARGS ?=
 DATA ?=
 
+READING = $(if $(filter-out hub,$(DATA)),ATTENTION_DATA="$(DATA)")
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet
@@ -38,11 +39,14 @@ bench: $(VENV)/.dev  ## how long the verbs take, ratios reported
 gpu-check: $(VENV)/.dev  ## the tests that need CUDA
 	$(PY) -m pytest -m gpu $(ARGS)
 
-models: $(VENV)/.run  ## train every committed model again, resumable (DATA=hub: full data sets from the hub)
-	$(PY) -m core train --all $(if $(DATA),--data $(DATA)) $(ARGS)
+models: $(VENV)/.run  ## train every committed model again, resumable (DATA=hub: full data sets; DATA=folder)
+	$(READING) $(PY) -m core train --all $(if $(filter hub,$(DATA)),--fetch) $(ARGS)
 
-results: $(VENV)/.run  ## run the experiments over the test sets again, resumable
-	$(PY) -m core experiment --all $(if $(DATA),--data $(DATA)) $(ARGS)
+results: $(VENV)/.run  ## the experiments over each model's test set again, resumable (ARGS="--workers 2")
+	@set -e; names=$$($(PY) -m core models | $(PY) -c 'import json, sys; \
+	print(*(model["name"] for model in json.load(sys.stdin)["models"]))'); \
+	for model in $$names; do \
+	$(READING) $(PY) -m core experiment agreement --model "$$model" --data "$${model%%/*}" $(ARGS); done
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .benchmarks .hypothesis tests/browser/shots

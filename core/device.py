@@ -19,8 +19,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import fmean
-from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -37,12 +36,9 @@ def best_device() -> torch.device:
 
     Raises Refusal where that names a device which this machine does not have.
     """
-    available = [f"cuda:{index}" for index in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
-    available = [
-        *(["cuda", *available] if available else []),
-        *(["mps"] if torch.backends.mps.is_available() else []),
-        "cpu",
-    ]
+    cuda = ["cuda", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))] if torch.cuda.is_available() else []
+    mps = ["mps"] if torch.backends.mps.is_available() else []
+    available = [*cuda, *mps, "cpu"]
     name = os.environ.get("ATTENTION_DEVICE") or available[0]
     if name not in available:
         allowed = ", ".join(available)
@@ -79,7 +75,7 @@ def default_budget(device: torch.device) -> int:
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0] // 8
     if device.type == "mps":
-        return (torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory()) // 8
+        return max(0, torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory()) // 8
     names = getattr(os, "sysconf_names", {})
     pages = next((name for name in ("SC_AVPHYS_PAGES", "SC_PHYS_PAGES") if name in names), None)
     free = os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE") if pages else 8 * CPU_BUDGET
@@ -96,9 +92,7 @@ class _Spot:
 
 
 class Ticket:
-    """A place in a gate's line. Leave it in every case: use it as a context, or call `leave` (a lost ticket leaves
-    too).
-    """
+    """A place in a gate's line. Always leave it, as a context or by `leave`; a ticket that is lost leaves too."""
 
     def __init__(self, gate: "Gate", spot: _Spot) -> None:
         self._gate, self._spot = gate, spot
@@ -114,25 +108,26 @@ class Ticket:
 
     def moved(self, place: int, timeout: float | None = None) -> int:
         """The place, as soon as it is not `place` any more, or after `timeout` seconds."""
-        with self._gate._changed:
-            self._gate._changed.wait_for(lambda: self.place != place, timeout)
-            return self.place
+        self._until(lambda: self.place != place, timeout)
+        return self.place
 
     def wait(self, timeout: float | None = None) -> bool:
         """True as soon as it is this one's turn, False after `timeout` seconds."""
-        with self._gate._changed:
-            return self._gate._changed.wait_for(lambda: self.place == 0, timeout)
+        return self._until(lambda: self.place == 0, timeout)
 
     def leave(self) -> None:
         """End the job, or give up waiting; a second time does nothing."""
         self._leave()
 
+    def _until(self, reached: Callable[[], bool], timeout: float | None) -> bool:
+        with self._gate._changed:
+            self._spot.thread = threading.current_thread()  # whoever waits runs the job, whoever joined
+            return self._gate._changed.wait_for(reached, timeout)
+
     def __enter__(self) -> "Ticket":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.leave()
 
 
@@ -180,7 +175,7 @@ class Gate:
         return len(self._line)
 
     def seconds_left(self, place: int) -> float | None:
-        """About how many seconds until the turn of `place`, from the mean of the last 20 jobs; None before the first."""
+        """About how many seconds until the turn of `place`, by the mean of the last 20 jobs; None before the first."""
         with self._changed:
             if not self._seconds:
                 return None
@@ -230,9 +225,9 @@ class StateCache:
     def __init__(self, budget_bytes: int) -> None:
         self._budget = budget_bytes
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Hashable, tuple[Tensor | tuple[Tensor, ...], int]] = OrderedDict()
-        self._making: dict[Hashable, Future[Tensor | tuple[Tensor, ...] | None]] = {}
-        self._hits = self._misses = self._evictions = 0
+        self._kept: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._making: dict[Hashable, Future[Any]] = {}
+        self._hits = self._misses = self._bytes = self._evictions = 0
 
     def get(self, key: Hashable, make: Callable[[], States]) -> States:
         """What `make()` gave for this key, detached; made now where it is not kept.
@@ -262,15 +257,15 @@ class StateCache:
     def stats(self) -> CacheStats:
         """Counts so far, and bytes and entries held now."""
         with self._lock:
-            held = sum(size for _, size in self._kept.values())
-            return CacheStats(self._hits, self._misses, held, len(self._kept), self._evictions)
+            return CacheStats(self._hits, self._misses, self._bytes, len(self._kept), self._evictions)
 
     def clear(self) -> None:
         """Forget all tensors; the counts go on."""
         with self._lock:
             self._kept.clear()
+            self._bytes = 0
 
-    def _make(self, key: Hashable, make: Callable[[], States], future: Future) -> States:
+    def _make(self, key: Hashable, make: Callable[[], States], future: Future[Any]) -> States:
         made = None
         try:
             with torch.inference_mode(False), torch.no_grad():
@@ -288,8 +283,10 @@ class StateCache:
         if size > self._budget:
             return
         self._kept[key] = made, size
-        while sum(size for _, size in self._kept.values()) > self._budget:
-            self._kept.popitem(last=False)
+        self._bytes += size
+        while self._bytes > self._budget:
+            _, (_, freed) = self._kept.popitem(last=False)
+            self._bytes -= freed
             self._evictions += 1
 
 

@@ -66,7 +66,13 @@ def tensors(args: argparse.Namespace) -> Answer:
     except (OSError, RuntimeError) as error:
         raise Refusal("cannot_write", f"{args.out!r} cannot be written: {error}.", given=args.out) from error
     shapes = {name: list(value.shape) for name, value in content.items()}
-    return {"model": args.model, "tokens": list(reading.example.text), "written": str(out), "tensors": shapes, "notes": _notes(reading)}
+    return {
+        "model": args.model,
+        "tokens": list(reading.example.text),
+        "written": str(out),
+        "tensors": shapes,
+        "notes": _notes(reading),
+    }
 
 
 def train(args: argparse.Namespace) -> Answer:
@@ -97,7 +103,13 @@ def experiment(args: argparse.Namespace) -> Answer:
         print(f"{args.model}: {done} of {total} examples", file=sys.stderr, flush=True)
 
     path = experiments.run(
-        args.name, args.model, dataset=args.data, split=args.split, limit=args.limit, workers=args.workers, progress=told
+        args.name,
+        args.model,
+        dataset=args.data,
+        split=args.split,
+        limit=args.limit,
+        workers=args.workers,
+        progress=told,
     )
     return {"model": args.model, **experiments.describe(path), "notes": []}
 

@@ -175,7 +175,8 @@ class Gate:
         return len(self._line)
 
     def seconds_left(self, place: int) -> float | None:
-        """About how many seconds until the turn of `place`, by the mean of the last 20 jobs; None before the first."""
+        """About how many seconds until the turn of `place`, by the mean of the last 20 jobs; None before the
+        first."""
         with self._changed:
             if not self._seconds:
                 return None

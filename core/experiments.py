@@ -1,13 +1,13 @@
 """The arguments at the scale of a data set: tidy tables in parquet, one row per sentence and no sentence in them.
 
-A run can be interrupted: finished parts lie beside the result and a later call goes on after them. Every file carries where its
-figures come from (model and checksum, data, split, n, settings, command).
+A run can be interrupted: finished parts lie beside the result and a later call goes on after them. Every file carries
+where its figures come from (model and checksum, data, split, n, settings, command).
 """
 
 import json
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,12 @@ from core.types import Example, Refusal
 RESULTS = registry.ASSETS / "results"
 PART = 64  # examples computed between two saves
 Row = dict[str, Any]
+Job = tuple[str, str, list[int], list[Example], Path]  # experiment, model, indices, examples, file
 
 
 def agreement(model: Classifier, examples: Sequence[Example], *, nodes: int = 20) -> list[Row]:
-    """One row per example: lengths, prediction, and for each pair of measures tau-b, its p, top-k overlap and top-k tau.
+    """One row per example: lengths, prediction, and for each pair of measures tau-b, its p, top-k overlap and top-k
+    tau.
 
     In double precision, for the predicted class, LOO ties below 1e-7 tied. Jain & Wallace 2019, Algorithm 1.
     """
@@ -78,7 +80,10 @@ def results(name: str, model: str, root: Path = RESULTS) -> pd.DataFrame:
     path = path_of(name, model, root)
     if not path.exists():
         raise Refusal(
-            "no_results", f"{name} was not run for {model}; `python -m core experiment {name} --model {model}` makes it.", name=name, model=model
+            "no_results",
+            f"{name} was not run for {model}; `python -m core experiment {name} --model {model}` makes it.",
+            name=name,
+            model=model,
         )
     table = pq.read_table(path)
     frame = table.to_pandas()
@@ -97,47 +102,65 @@ def run(
     root: Path = RESULTS,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """Runs an experiment over a split, part by part, and returns the path of its table; goes on where an earlier call stopped."""
+    """Runs an experiment over a split, part by part, and returns the path of its table; goes on where an earlier call
+    stopped."""
     if name not in EXPERIMENTS:
         raise Refusal("unknown_experiment", f"There is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}.", given=name)
     if workers < 1:
         raise Refusal("out_of_range", f"--workers is {workers}; at least 1 is allowed.", given=workers)
     card = registry.load(model_name).card
     examples = data.load(dataset, split, limit=limit)
-    if (card.task.kind, len(card.task.labels)) != (data.TASKS[dataset].kind, len(data.TASKS[dataset].labels)):
-        raise Refusal("other_task", f"{model_name} answers {card.task.name}; {dataset} is another task.", given=dataset)
-    settings = {"experiment": name, "model": model_name, "weights_sha256": card.weights_sha256, "data": dataset, "split": split, "n": len(examples)}
+    if data.TASKS[dataset].labels != card.task.labels:
+        sentence = f"{model_name} answers {', '.join(card.task.labels)}; {dataset} has {', '.join(data.TASKS[dataset].labels)}."
+        raise Refusal("other_task", sentence, model=model_name, given=dataset)
+    command = f"python -m core experiment {name} --model {model_name} --data {dataset} --split {split}"
+    settings = {
+        "experiment": name,
+        "model": model_name,
+        "weights_sha256": card.weights_sha256,
+        "seed": card.seed,
+        "data": dataset,
+        "split": split,
+        "n": len(examples),
+        "command": command + (f" --limit {limit}" if limit else ""),
+    }
     path = path_of(name, model_name, root)
-    parts = path.with_suffix(".parts")
-    _prepare(parts, settings)
+    jobs = _jobs(name, model_name, examples, _prepare(path.with_suffix(".parts"), settings))
     started = time.time()
-    # Sorted by length, so that a batch holds little padding; the index says which example a row belongs to.
-    order = sorted(range(len(examples)), key=lambda i: -len(examples[i].text))
-    jobs = [(name, model_name, dataset, order[s : s + PART], [examples[i] for i in order[s : s + PART]], parts / f"{s:07d}.parquet") for s in range(0, len(order), PART)]
-    todo = [job for job in jobs if not job[-1].exists()]
-    for done, _ in enumerate(_each(todo, workers), len(jobs) - len(todo) + 1):
+    for done, _ in enumerate(_each([job for job in jobs if not job[-1].exists()], workers), 1):
         if progress:
             progress(min(done * PART, len(examples)), len(examples))
     frame = pd.concat([pd.read_parquet(job[-1]) for job in jobs]).sort_values("index", ignore_index=True)
-    settings |= {"seconds": round(time.time() - started, 1), "date": time.strftime("%Y-%m-%d"), "limit": limit}
-    settings["command"] = f"python -m core experiment {name} --model {model_name} --data {dataset} --split {split}" + (f" --limit {limit}" if limit else "")
+    settings |= {"seconds": round(time.time() - started, 1), "date": time.strftime("%Y-%m-%d")}
     table = pa.Table.from_pandas(_small(frame), preserve_index=False)
-    table = table.replace_schema_metadata({**(table.schema.metadata or {}), b"provenance": json.dumps(settings).encode()})
-    pq.write_table(table, path, compression="zstd")
-    shutil.rmtree(parts)
+    metadata = {**(table.schema.metadata or {}), b"provenance": json.dumps(settings).encode()}
+    pq.write_table(table.replace_schema_metadata(metadata), path, compression="zstd")
+    shutil.rmtree(path.with_suffix(".parts"))
     return path
 
 
-def _prepare(parts: Path, settings: Row) -> None:
+def _jobs(name: str, model_name: str, examples: Sequence[Example], parts: Path) -> list[Job]:
+    """Parts of examples of similar length, longest first, so that batches hold little padding; each knows its
+    indices."""
+    order = sorted(range(len(examples)), key=lambda i: -len(examples[i].text))
+    parted = [order[start : start + PART] for start in range(0, len(order), PART)]
+    return [
+        (name, model_name, index, [examples[i] for i in index], parts / f"{number:05d}.parquet")
+        for number, index in enumerate(parted)
+    ]
+
+
+def _prepare(parts: Path, settings: Row) -> Path:
     """An empty folder for parts, or the one that an interrupted run with the same settings left."""
     stamp = parts / "settings.json"
     if not (stamp.exists() and json.loads(stamp.read_text()) == settings):
         shutil.rmtree(parts, ignore_errors=True)
         parts.mkdir(parents=True)
         stamp.write_text(json.dumps(settings))
+    return parts
 
 
-def _each(jobs: Sequence[tuple], workers: int):
+def _each(jobs: Sequence[Job], workers: int) -> Iterator[Path]:
     if workers == 1:
         yield from map(_part, jobs)
         return
@@ -145,9 +168,9 @@ def _each(jobs: Sequence[tuple], workers: int):
         yield from pool.map(_part, jobs)
 
 
-def _part(job: tuple[str, str, str, list[int], list[Example], Path]) -> Path:
+def _part(job: Job) -> Path:
     """Computes and saves one part; batches inside it stay small so that long texts fit in memory."""
-    name, model_name, _, index, examples, path = job
+    name, model_name, index, examples, path = job
     model = registry.load(model_name).precise()
     rows: list[Row] = []
     size = max(1, 4096 // max(len(e.text) for e in examples))
@@ -168,5 +191,9 @@ def describe(path: Path) -> Row:
     """What a table holds, as plain values: its provenance and the mean of each numeric column."""
     frame = pq.read_table(path).to_pandas()
     provenance = json.loads(pq.read_schema(path).metadata[b"provenance"])
-    means = {c: (None if pd.isna(m := frame[c].mean()) else float(m)) for c in frame.columns if c.endswith((":tau", ":overlap", ":top_k_tau"))}
+    means = {
+        c: (None if pd.isna(m := frame[c].mean()) else float(m))
+        for c in frame.columns
+        if c.endswith((":tau", ":overlap", ":top_k_tau"))
+    }
     return {"written": str(path), "provenance": provenance, "means": means}

@@ -1,7 +1,7 @@
 """One prediction and what the measures say about it: Algorithm 1 of Jain & Wallace 2019 on one input.
 
-Rankings are compared by magnitude, as the paper compares them: attention and |gradient × input| have no sign, and a word that
-speaks against the prediction mattered too. The signs are kept beside for showing.
+Rankings are compared by magnitude, as the paper compares them: attention and |gradient × input| have no sign, and a
+word that speaks against the prediction mattered too. The signs are kept beside for showing.
 """
 
 from collections.abc import Sequence
@@ -56,8 +56,8 @@ def explain(
 ) -> Explanation:
     """The explanation of the target's probability (the predicted label's by default), in double precision.
 
-    `cut_graph=False` leaves attention in the graph for `gradient`, a switch that the paper does not have. Refuses unknown
-    measures and labels.
+    `cut_graph=False` leaves attention in the graph for `gradient`, a switch that the paper does not have. Refuses
+    unknown measures and labels.
     """
     chosen = check_measures(measures)
     precise = model.precise()
@@ -72,7 +72,11 @@ def explain(
         words=reading.example.text,
         query=reading.example.query,
         cut=reading.cut,
-        prediction={name: p for i, (name, p) in enumerate(zip(model.card.task.labels, prob[0].tolist(), strict=True)) if batch.allowed[0, i]},
+        prediction={
+            name: p
+            for i, (name, p) in enumerate(zip(model.card.task.labels, prob[0].tolist(), strict=True))
+            if batch.allowed[0, i]
+        },
         target=model.card.task.labels[label],
         scores=row,
         signed={name: _defined(values[0], len(reading.example.text)) for name, values in signed.items()},
@@ -98,9 +102,15 @@ Rows = dict[str, list[list[float]]]
 
 
 def measured(
-    model: Classifier, batch: Batch, target: torch.Tensor, measures: Sequence[str], cut_graph: bool = True, nodes: int = 50
+    model: Classifier,
+    batch: Batch,
+    target: torch.Tensor,
+    measures: Sequence[str],
+    cut_graph: bool = True,
+    nodes: int = 50,
 ) -> tuple[Rows, Rows]:
-    """Scores and signed scores per measure, example and word; empty lists for what is undefined (leaving out the only word)."""
+    """Scores and signed scores per measure, example and word; empty lists for what is undefined (leaving out the only
+    word)."""
     scores: Rows = {}
     signed: Rows = {}
     if "attention" in measures:

@@ -5,9 +5,9 @@ input × gradient       the same with attention left in the graph, signed
 integrated gradients   the gradient averaged on the way from no words to these words: its sum is what the words added
 leave-one-out          what the prediction loses when the word is not there, everything computed anew (Algorithm 1, line 4)
 
-After Jain & Wallace 2019, §3 and Algorithm 1; Sundararajan et al. 2017. The sum over the vocabulary in Algorithm 1 with its indicator
-is, by the chain rule, the inner product of a word's embedding with the gradient there. Values are per token, so a word cut into
-pieces is the sum of them (`to_words`).
+After Jain & Wallace 2019, §3 and Algorithm 1; Sundararajan et al. 2017. The sum over the vocabulary in Algorithm 1
+with its indicator is, by the chain rule, the inner product of a word's embedding with the gradient there. Values are
+per token, so a word cut into pieces is the sum of them (`to_words`).
 """
 
 from collections.abc import Iterator
@@ -46,7 +46,8 @@ def attention(model: Classifier, batch: Batch) -> Tensor:
 def gradient(model: Classifier, batch: Batch, *, target: Tensor, intervene: Intervention = detach) -> Tensor:
     """Input × gradient of the target's probability, signed, "batch token": Σ_d e_td ∂p/∂e_td.
 
-    Jain & Wallace use its absolute value with attention cut out of the graph, which `detach` does; `keep` leaves it in.
+    Jain & Wallace use its absolute value with attention cut out of the graph, which `detach` does; `keep` leaves it
+    in.
     """
     embedding = model.embed(batch).detach().requires_grad_()
     prob = _target_prob(model.run(batch, embedding=embedding, intervene=intervene).logits, target)
@@ -55,7 +56,8 @@ def gradient(model: Classifier, batch: Batch, *, target: Tensor, intervene: Inte
 
 
 def integrated_gradients(model: Classifier, batch: Batch, *, target: Tensor, nodes: int = 50) -> Tensor:
-    """Integrated gradients of the target's probability, "batch token", from words without embedding (start and end stay).
+    """Integrated gradients of the target's probability, "batch token", from words without embedding (start and end
+    stay).
 
     IG_t = Σ_d e_td ∫₀¹ ∂p(αe)/∂e_td dα by Gauss–Legendre with `nodes` points; ΣIG = p(words) − p(no embeddings).
     Sundararajan et al. 2017, §3.
@@ -77,10 +79,12 @@ def integrated_gradients(model: Classifier, batch: Batch, *, target: Tensor, nod
 
 
 def leave_one_out(model: Classifier, batch: Batch, *, target: Tensor) -> tuple[list[list[float]], list[list[float]]]:
-    """For each word of each example, how far the prediction moves without it (TVD), and the signed change p(x) − p(x without it).
+    """For each word of each example, how far the prediction moves without it (TVD), and the signed change p(x) − p(x
+    without it).
 
-    The word is deleted and the rest encoded again, with attention recomputed; the answers that are allowed stay the same. A text
-    of one word leaves nothing to encode: its lists are empty. Jain & Wallace 2019, Algorithm 1; run this in double precision.
+    The word is deleted and the rest encoded again, with attention recomputed; the answers that are allowed stay the
+    same. A text of one word leaves nothing to encode: its lists are empty. Jain & Wallace 2019, Algorithm 1; run this
+    in double precision.
     """
     with torch.no_grad():
         whole = probabilities(model.run(batch).logits)
@@ -99,7 +103,8 @@ def leave_one_out(model: Classifier, batch: Batch, *, target: Tensor) -> tuple[l
 
 
 def mixing(model: Classifier, batch: Batch, *, words: int = 40) -> list[list[float]]:
-    """How much the state at each word depends on each word, ‖∂h_t/∂e_j‖ (Frobenius), rows divided by their sum; one example.
+    """How much the state at each word depends on each word, ‖∂h_t/∂e_j‖ (Frobenius), rows divided by their sum; one
+    example.
 
     The identity for an encoder that looks at one word at a time. Only the first `words` words are asked.
     """
@@ -136,7 +141,8 @@ def _repeat(batch: Batch, n: int) -> Batch:
 
 
 def _deletions(batch: Batch) -> Iterator[tuple[Tensor, Batch]]:
-    """Batches of the examples with one word deleted each, and for each row the example it came from, in word order."""
+    """Batches of the examples with one word deleted each, and for each row the example it came from, in word
+    order."""
     jobs = [(i, w) for i, e in enumerate(batch.examples) if len(e.text) > 1 for w in range(len(e.text))]
     at_once = max(1, TOKENS_AT_ONCE // max(1, batch.ids.shape[1]))
     for start in range(0, len(jobs), at_once):
@@ -163,5 +169,3 @@ def _deletions(batch: Batch) -> Iterator[tuple[Tensor, Batch]]:
                 allowed=batch.allowed[row],
             ),
         )
-
-

@@ -1,7 +1,7 @@
 """Ways to change attention between its softmax and its use: verbs that return an `Intervention`.
 
-An intervention is a pure function of a layer's number and its weights ("batch head query key"); the model applies it and
-records the result, so that what a run returns as attention is what was used. Nothing is left behind on a module.
+An intervention is a pure function of a layer's number and its weights ("batch head query key"); the model applies it
+and records the result, so that what a run returns as attention is what was used. Nothing is left behind on a module.
 """
 
 import torch
@@ -16,12 +16,14 @@ def keep(layer: int, weights: Weights) -> Weights:
 
 
 def detach(layer: int, weights: Weights) -> Weights:
-    """The weights cut out of the graph, so that gradients flow through the states only (Jain & Wallace 2019, Algorithm 1)."""
+    """The weights cut out of the graph, so that gradients flow through the states only (Jain & Wallace 2019,
+    Algorithm 1)."""
     return weights.detach()
 
 
 def uniform(mask: Tensor) -> Intervention:
-    """Equal weight on every attended token. `mask` is "batch key"; rows sum to one (Wiegreffe & Pinter 2019, §3.2)."""
+    """Equal weight on every attended token. `mask` is "batch key"; rows sum to one (Wiegreffe & Pinter 2019,
+    §3.2)."""
     flat = mask.to(torch.float64)
     flat = (flat / flat.sum(-1, keepdim=True).clamp(min=1))[:, None, None, :]
     return lambda layer, weights: flat.to(weights.dtype).expand_as(weights)
@@ -37,12 +39,14 @@ def replace(by_layer: dict[int, Tensor]) -> Intervention:
 
 
 def scale(factor: float | Tensor) -> Intervention:
-    """Weights times a factor, rows not renormalised (Hao et al. 2021, §3: the path from no attention to all of it)."""
+    """Weights times a factor, rows not renormalised (Hao et al. 2021, §3: the path from no attention to all of
+    it)."""
     return lambda layer, weights: weights * factor
 
 
 def permute(order: Tensor) -> Intervention:
-    """The same weights at other keys: key k gets the weight of key `order[..., k]` ("batch key"); rows still sum to one.
+    """The same weights at other keys: key k gets the weight of key `order[..., k]` ("batch key"); rows still sum to
+    one.
 
     Jain & Wallace 2019, Algorithm 2.
     """

@@ -1,7 +1,7 @@
 """From what a person typed to what a model can read, with everything said that they should know.
 
-Blank text, a missing or unwanted query and a story without an answer are refused; text that is too long is cut, unknown words
-and single words are answered with a note.
+Blank text, a missing or unwanted query and a story without an answer are refused; text that is too long is cut,
+unknown words and single words are answered with a note.
 """
 
 from dataclasses import dataclass
@@ -66,7 +66,9 @@ def _candidates(card: Card, kept: tuple[str, ...]) -> tuple[int, ...]:
     if not found:
         allowed = ", ".join(card.task.labels)
         raise Refusal(
-            "no_candidates", f"The story names nothing that could be the answer; {card.name} knows {allowed}.", allowed=allowed
+            "no_candidates",
+            f"The story names nothing that could be the answer; {card.name} knows {allowed}.",
+            allowed=allowed,
         )
     return found
 
@@ -76,7 +78,11 @@ def _notes(model: Classifier, example: Example, given: int) -> tuple[Note, ...]:
     notes = []
     if given > n:
         notes.append(
-            Note("cut", f"The text has {given} words; the last {given - n} were cut, {limit} are read.", {"given": given, "cut": given - n, "limit": limit})
+            Note(
+                "cut",
+                f"The text has {given} words; the last {given - n} were cut, {limit} are read.",
+                {"given": given, "cut": given - n, "limit": limit},
+            )
         )
     if n == 1:
         notes.append(Note("one_word", "One word takes all the attention, so there is nothing to rank or to leave out."))

@@ -1,6 +1,7 @@
 """What each committed model is trained on and how: `python -m core train NAME`, `make models`.
 
-Settings were chosen on validation, once per data set, and are the same for its models; the test split is read once, for the card.
+Settings were chosen on validation, once per data set, and are the same for its models; the test split is read once,
+for the card.
 """
 
 import dataclasses
@@ -104,7 +105,10 @@ def parse(name: str) -> Name:
     if not good:
         allowed = f"DATA/ENCODER-SCORE with DATA in {', '.join(RECIPES)}; ENCODER in {', '.join(ENCODERS)}; SCORE in {', '.join(SCORES)}"
         raise Refusal(
-            "untrainable", f"{name!r} names no model that can be trained; allowed is {allowed}; then :sparsemax or :seed=N.", given=name, allowed=allowed
+            "untrainable",
+            f"{name!r} names no model that can be trained; allowed is {allowed}; then :sparsemax or :seed=N.",
+            given=name,
+            allowed=allowed,
         )
     return Name(source, encoder, score, normalizer, seed)
 
@@ -214,7 +218,8 @@ def _cut(examples: Sequence[Example], recipe: Recipe) -> list[Example]:
 
 
 def _naive_bayes(train: Sequence[Example], test: Sequence[Example]) -> float:
-    """Test accuracy of unigram naive Bayes trained on the same examples: what is possible without any order of words."""
+    """Test accuracy of unigram naive Bayes trained on the same examples: what is possible without any order of
+    words."""
     counter = CountVectorizer(analyzer=lambda example: [word.lower() for word in example.text])
     bayes = MultinomialNB().fit(counter.fit_transform(train), [e.label for e in train])
     return float(bayes.score(counter.transform(test), [e.label for e in test]))

@@ -1,11 +1,11 @@
 """The words of a raw text: what attention is shown over, and so what every weight, gradient and erasure belongs to.
 
-The models were trained on sentences that the Stanford Sentiment Treebank had already split by the conventions of the Penn
-Treebank, so a typed text is split the same way: clitics are words of their own ("do n't", "it 's"), punctuation stands
-alone, hyphenated words and numbers stay whole. A text that is split already comes out unchanged, and splitting twice is
-splitting once. One word is what a reader sees as one sign: an emoji with its skin tone, a flag, a letter with its accents.
-In Korean a word is an eojeol (what stands between two spaces), its punctuation apart. Nothing is markup: "<script>" is
-three words.
+The models were trained on sentences that the Stanford Sentiment Treebank had already split by the conventions of the
+Penn Treebank, so a typed text is split the same way: clitics are words of their own ("do n't", "it 's"), punctuation
+stands alone, hyphenated words and numbers stay whole. A text that is split already comes out unchanged, and splitting
+twice is splitting once. One word is what a reader sees as one sign: an emoji with its skin tone, a flag, a letter
+with its accents. In Korean a word is an eojeol (what stands between two spaces), its punctuation apart. Nothing is
+markup: "<script>" is three words.
 
 Case is kept, for showing; lower-casing is the vocabulary's business. Text in scripts without spaces (Thai, Japanese,
 Chinese) is not segmented: a run of letters is one word.

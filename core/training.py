@@ -1,8 +1,8 @@
 """Training: a model, examples, a loss and an intervention. The only place where weights change.
 
-Every paper that trains changes one of two things, what is wanted (the loss) or what attention may be (the intervention), and both
-are arguments here. The best epoch is chosen on validation; all randomness comes from one generator, so that the same seed gives the
-same weights on one machine, interrupted or not.
+Every paper that trains changes one of two things, what is wanted (the loss) or what attention may be (the
+intervention), and both are arguments here. The best epoch is chosen on validation; all randomness comes from one
+generator, so that the same seed gives the same weights on one machine, interrupted or not.
 """
 
 import copy
@@ -78,8 +78,9 @@ def fit(
 ) -> Fitted:
     """The trained copy of `model` from its best epoch on validation.
 
-    Adam (amsgrad, weight decay 1e-5; Jain & Wallace's settings), `dropout` on the embeddings. `progress` is called after each batch and
-    ends training by returning False. With a `checkpoint` folder each epoch is saved there and a later call goes on after it.
+    Adam (amsgrad, weight decay 1e-5; Jain & Wallace's settings), `dropout` on the embeddings. `progress` is called
+    after each batch and ends training by returning False. With a `checkpoint` folder each epoch is saved there and a
+    later call goes on after it.
     """
     model = copy.deepcopy(model)
     optimizer = torch.optim.Adam(model.parameters(), lr=rate, weight_decay=1e-5, amsgrad=True)
@@ -119,7 +120,8 @@ def evaluate(
     intervene: Callable[[Batch], Intervention] = lambda batch: keep,
     batch_size: int = 64,
 ) -> dict[str, float]:
-    """Accuracy, F1 (of the second class where there are two, else the mean over classes), mean loss in nats, and n."""
+    """Accuracy, F1 (of the second class where there are two, else the mean over classes), mean loss in nats, and
+    n."""
     order = sorted(range(len(examples)), key=lambda i: len(examples[i].text))
     predicted, gold, total = [], [], 0.0
     for start in range(0, len(order), batch_size):

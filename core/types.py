@@ -1,9 +1,10 @@
 """The records that travel between modules. Nothing here computes; everything here is frozen.
 
-Every paper in this debate either changes the attention of a running model and watches the prediction, or trains a model
-while wanting something of its attention. Hence two function types carry the whole argument: an `Intervention` (given a layer
-and its weights, return the weights to use) and a `Loss` (given a run, return a number). All models give their attention in
-one shape, `batch layer head query key`; a classifier with a single attention has one layer, one head and one query.
+Every paper in this debate either changes the attention of a running model and watches the prediction, or trains a
+model while wanting something of its attention. Hence two function types carry the whole argument: an `Intervention`
+(given a layer and its weights, return the weights to use) and a `Loss` (given a run, return a number). All models
+give their attention in one shape, `batch layer head query key`; a classifier with a single attention has one layer,
+one head and one query.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +19,8 @@ Intervention = Callable[[int, Weights], Weights]
 
 
 class Refusal(ValueError):
-    """An input that cannot be worked with. `str()` is one English sentence that says what was given and what is allowed.
+    """An input that cannot be worked with. `str()` is one English sentence that says what was given and what is
+    allowed.
 
     `code` and `values` let a page say the same in another language.
     """
@@ -69,8 +71,8 @@ class Batch:
     """Examples as tensors, on one device.
 
     `present` marks tokens that exist (start and end included), `mask` those that may be attended (pieces of words).
-    `word` is the index of the word that a token belongs to, -1 for start, end and padding. `allowed` marks labels that may
-    be answered. Query tensors have no tokens where the task has no query.
+    `word` is the index of the word that a token belongs to, -1 for start, end and padding. `allowed` marks labels
+    that may be answered. Query tensors have no tokens where the task has no query.
     """
 
     examples: tuple[Example, ...]

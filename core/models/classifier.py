@@ -2,9 +2,10 @@
 
     e = E[x]    h = Encoder(e)    α = softmax(score(h, q))    c = Σ αₜ hₜ    logits = W c + b(q)
 
-The decoder is linear in the context c, for question answering and inference too, where the query enters as a bias. The papers
-put a tanh there; without it, the effect of any attention on the logits is Σ αₜ W hₜ, which is what makes the exact adversary and
-the spotlight in the browser possible. Accuracies stand on the cards. After Jain & Wallace 2019, §2.
+The decoder is linear in the context c, for question answering and inference too, where the query enters as a bias.
+The papers put a tanh there; without it, the effect of any attention on the logits is Σ αₜ W hₜ, which is what makes
+the exact adversary and the spotlight in the browser possible. Accuracies stand on the cards. After Jain & Wallace
+2019, §2.
 """
 
 import copy
@@ -23,7 +24,8 @@ from core.types import Batch, Card, Example, Intervention, Readout, Run
 
 
 class Classifier(nn.Module):
-    """An `AttentionModel` with one layer, one head and one query. Read-only outside training; holds no state of any run."""
+    """An `AttentionModel` with one layer, one head and one query. Read-only outside training; holds no state of any
+    run."""
 
     n_layers = 1
 
@@ -90,7 +92,8 @@ class Classifier(nn.Module):
         return (states * weight).sum(1) / weight.sum(1).clamp(min=1)
 
     def bias(self, batch: Batch, query: Tensor) -> Tensor:
-        """What the logits are without any context, "batch label"; minus infinity where a label may not be answered."""
+        """What the logits are without any context, "batch label"; minus infinity where a label may not be
+        answered."""
         bias = self.decoder.bias.expand(len(batch.examples), -1)
         if self.card.task.kind != "classification":
             bias = bias + self.query_bias(query)
@@ -102,7 +105,12 @@ class Classifier(nn.Module):
         return weights[:, None, None, :]
 
     def run(
-        self, batch: Batch, *, embedding: Tensor | None = None, intervene: Intervention = keep, states: Tensor | None = None
+        self,
+        batch: Batch,
+        *,
+        embedding: Tensor | None = None,
+        intervene: Intervention = keep,
+        states: Tensor | None = None,
     ) -> Run:
         """One forward pass. `states` may bring what the encoder made of this batch before."""
         states = self.states(batch, embedding) if states is None else states
@@ -112,7 +120,8 @@ class Classifier(nn.Module):
         return Run(logits, attention[:, None], states[:, None, None], states[:, None])
 
     def readout(self, batch: Batch, states: Tensor | None = None) -> Readout:
-        """Logits "batch label" under an intervention; encoder, query and the model's own attention are computed once."""
+        """Logits "batch label" under an intervention; encoder, query and the model's own attention are computed
+        once."""
         with torch.no_grad():
             states = self.states(batch) if states is None else states
             query = self.query_vector(batch)
@@ -160,7 +169,8 @@ def _initialize(name: str, parameter: Tensor, generator: torch.Generator) -> Non
 
 
 def _padded(rows: Sequence[tuple[list[int], list[int]]]) -> tuple[Tensor, Tensor]:
-    """Ids with start and end, and word indices, as two padded tensors "batch token"; no tokens at all if every row is empty."""
+    """Ids with start and end, and word indices, as two padded tensors "batch token"; no tokens at all if every row is
+    empty."""
     width = max((len(ids) for ids, _ in rows), default=0)
     length = width + 2 if width else 0
     ids = torch.full((len(rows), length), vocab.PAD)

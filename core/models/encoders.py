@@ -1,8 +1,8 @@
 """From embeddings to states, one state per token: how much of the sentence does a state already contain?
 
-That is the question behind the disagreement of attention and gradients. `Average` gives each token a state of its own (the
-name refers to the attention-weighted average that follows), `CNN` mixes in up to three neighbors on each side, `BiLSTM`
-everything. Jain & Wallace 2019, §3; their widths 1, 3, 5, 7.
+That is the question behind the disagreement of attention and gradients. `Average` gives each token a state of its own
+(the name refers to the attention-weighted average that follows), `CNN` mixes in up to three neighbors on each side,
+`BiLSTM` everything. Jain & Wallace 2019, §3; their widths 1, 3, 5, 7.
 """
 
 from collections.abc import Callable
@@ -56,4 +56,5 @@ class Average(nn.Module):
         return torch.tanh(self.linear(embedding))
 
 
-ENCODERS: dict[str, Callable[[int, int], nn.Module]] = {"bilstm": BiLSTM, "cnn": CNN, "average": Average}
+Encoder = BiLSTM | CNN | Average
+ENCODERS: dict[str, Callable[[int, int], Encoder]] = {"bilstm": BiLSTM, "cnn": CNN, "average": Average}

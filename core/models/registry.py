@@ -1,7 +1,7 @@
 """The committed models: a card and a safetensors file in a folder, read back only when their checksums agree.
 
-A model's name is a path that explains itself, `data/encoder-score`, with variants behind a colon; on disk the colon is written @.
-Weights are kept in half precision; every figure on a card was measured on the model as it is read back.
+A model's name is a path that explains itself, `data/encoder-score`, with variants behind a colon; on disk the colon
+is written @. Weights are kept in half precision; every figure on a card was measured on the model as it is read back.
 """
 
 import dataclasses
@@ -42,13 +42,20 @@ def cards(root: Path = CHECKPOINTS) -> dict[str, Card]:
     return found
 
 
-def load(name: str, device: torch.device | str = "cpu", root: Path = CHECKPOINTS, vocabularies: Path = VOCABULARIES) -> Classifier:
+def load(
+    name: str, device: torch.device | str = "cpu", root: Path = CHECKPOINTS, vocabularies: Path = VOCABULARIES
+) -> Classifier:
     """The model of that name. Refuses an unknown name, and files that are missing, damaged or not the card's."""
     path = folder(name, root)
     if name not in (known := cards(root)):
         if (path / "card.json").exists():
             raise _damaged(name, "its card.json cannot be read")
-        raise Refusal("unknown_model", f"There is no model {name!r}; there are {', '.join(known)}.", given=name, allowed=", ".join(known))
+        raise Refusal(
+            "unknown_model",
+            f"There is no model {name!r}; there are {', '.join(known)}.",
+            given=name,
+            allowed=", ".join(known),
+        )
     card = known[name]
     words = vocabularies / f"{card.vocabulary}.json"
     for file, wanted in ((words, card.vocabulary_sha256), (path / "model.safetensors", card.weights_sha256)):

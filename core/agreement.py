@@ -172,9 +172,7 @@ def _values(given: Values) -> NDArray[np.float64]:
     """The given numbers as one float64 axis, or a Refusal."""
     values = np.asarray(given.detach().cpu() if isinstance(given, Tensor) else given, dtype=np.float64)
     if values.ndim != 1:
-        raise Refusal(
-            "not_one_axis", f"The values have {values.ndim} axes; one number per word is needed.", axes=values.ndim
-        )
+        raise Refusal("not_one_axis", f"The values have {values.ndim} axes; one number per word is needed.", axes=values.ndim)
     if not np.isfinite(values).all():
         bad = int(np.flatnonzero(~np.isfinite(values))[0])
         raise Refusal("not_finite", f"Value {bad} is {values[bad]}; only finite numbers can be compared.", position=bad)
@@ -223,9 +221,7 @@ def _fagin(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
     where a list does not order it at all.
     """
     words = np.union1d(first, second)
-    places = [
-        np.array([list(top).index(word) if word in top else len(top) for word in words]) for top in (first, second)
-    ]
+    places = [np.array([list(top).index(word) if word in top else len(top) for word in words]) for top in (first, second)]
     signs = [np.sign(place[:, None] - place[None, :]) for place in places]
     product = np.triu(signs[0] * signs[1], k=1)
     unordered = np.triu(signs[0] * signs[1] == 0, k=1)

@@ -103,13 +103,10 @@ def parse(name: str) -> Name:
         else:
             good = False
     if not good:
-        allowed = f"DATA/ENCODER-SCORE with DATA in {', '.join(RECIPES)}; ENCODER in {', '.join(ENCODERS)}; SCORE in {', '.join(SCORES)}"
-        raise Refusal(
-            "untrainable",
-            f"{name!r} names no model that can be trained; allowed is {allowed}; then :sparsemax or :seed=N.",
-            given=name,
-            allowed=allowed,
-        )
+        kinds = f"DATA in {', '.join(RECIPES)}; ENCODER in {', '.join(ENCODERS)}; SCORE in {', '.join(SCORES)}"
+        allowed = f"DATA/ENCODER-SCORE with {kinds}; then :sparsemax or :seed=N"
+        sentence = f"{name!r} names no model that can be trained; allowed is {allowed}."
+        raise Refusal("untrainable", sentence, given=name, allowed=allowed)
     return Name(source, encoder, score, normalizer, seed)
 
 

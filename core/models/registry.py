@@ -97,9 +97,5 @@ def card_from_json(content: dict[str, Any]) -> Card:
 
 
 def _damaged(name: str, what: str) -> Refusal:
-    return Refusal(
-        "damaged_checkpoint",
-        f"The checkpoint of {name!r} cannot be used: {what}. Fetch the repository's file again or retrain it with `python -m core train {name}`.",
-        given=name,
-        what=what,
-    )
+    remedy = f"Fetch the repository's file again or retrain it with `python -m core train {name}`."
+    return Refusal("damaged_checkpoint", f"The checkpoint of {name!r} cannot be used: {what}. {remedy}", given=name, what=what)

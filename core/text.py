@@ -22,15 +22,17 @@ _SPACES = regex.compile(r"[\s\x1c-\x1f]")
 _INVISIBLE = regex.compile(r"(?![\u200c\u200d\U000E0020-\U000E007F])[\p{Cc}\p{Cs}\p{Cf}]")
 
 _C = r"[\p{L}\p{N}\p{M}\u200c\u200d]"
+# Spelt out because \X takes quadratic time over a long chain of joined emoji.
+_PICTURE = r"\p{Extended_Pictographic}[\p{M}\p{Emoji_Modifier}\U000E0020-\U000E007F]*"
 _CLITIC = rf"(?:s|re|ve|ll|d|m)(?!{_C})"
 _WORD = regex.compile(
     rf"""(?!\p{{Default_Ignorable_Code_Point}})(?:
-      (?=\p{{Extended_Pictographic}}|\p{{Regional_Indicator}})\X
+      {_PICTURE}(?:\u200d{_PICTURE})* | \p{{Regional_Indicator}}{{2}}
     | [0-9\#*]\uFE0F?\u20E3
     | -[lr][rsc]b-
     | ''|``|\.{{2,}}|-{{2,}}|[!?]{{2,}}|~{{2,}}|\^{{2,}}|;{{2,}}
     | '{_CLITIC} | '\p{{Nd}}{{2}}s?(?!{_C}) | 'n'(?!{_C}) | '(?:n|em|til|tis|twas|cause)(?!{_C}) | ol'(?!{_C})
-    | (?:\p{{L}}\.){{2,}}(?!{_C})
+    | (?:\p{{L}}\.){{2,6}}(?!{_C})
     | (?=[\p{{L}}\p{{N}}])(?:{_C}|[-_](?={_C})(?!n't(?!{_C})))+?(?=n't(?!{_C}))
     | (?=[\p{{L}}\p{{N}}])(?:{_C}|[-_](?={_C})|(?<=\p{{Nd}})[.,:/](?=\p{{Nd}})|'(?!{_CLITIC})(?={_C}))+
     | \S\p{{M}}*

@@ -366,6 +366,7 @@ def test_what_comes_out_can_enter_a_graph() -> None:
         cache.get("made before", lambda: inferred)
         hit_inside = cache.get("graph", zeros(3))
     found = [cache.get(key, zeros(3)) for key in ("graph", "made inside", "made before")]
+    assert cache.get("made inside", zeros(3)).data_ptr() == found[1].data_ptr()  # kept as it is, not copied at each hit
     for states in (made_in_graph, hit_inside, *found):
         assert not states.requires_grad and not states.is_inference()
         (gradient,) = torch.autograd.grad((states * weight).sum(), weight)

@@ -4,6 +4,7 @@ Words on an axis are positions labelled by `labelExpr`: repeated words stay apar
 """
 
 import json
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,9 +49,7 @@ def value_axis(domain: Domain | None = None, **settings: Any) -> alt.Axis:
     return alt.Axis(**(options | ({"values": ticks} if ticks else {}) | settings))
 
 
-def across(
-    field: str, title: str | None, domain: Domain | None = None, *, zero: bool = False, **settings: Any
-) -> alt.X:
+def across(field: str, title: str | None, domain: Domain | None = None, *, zero: bool = False, **settings: Any) -> alt.X:
     """A horizontal axis of numbers that ends where its data or `domain` ends."""
     scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(nice=False, zero=zero)
     return alt.X(f"{field}:Q", title=title, scale=scale, axis=value_axis(domain, **settings))
@@ -69,13 +68,24 @@ def words_expr(words: Sequence[str]) -> str:
 
 def word_axis(words: Sequence[str], **settings: Any) -> alt.Axis:
     """An axis of words by position: every label, none dropped."""
-    options: dict[str, Any] = {"labelExpr": words_expr(words), "labelOverlap": False, "title": None, "domain": False, "grid": False}
+    options: dict[str, Any] = {
+        "labelExpr": words_expr(words),
+        "labelOverlap": False,
+        "title": None,
+        "domain": False,
+        "grid": False,
+    }
     return alt.Axis(**(options | settings))
+
+
+def legend(**settings: Any) -> alt.Legend:
+    """A legend in one line, in two columns where a phone has no room for it."""
+    return alt.Legend(columns=alt.ExprRef("width < 340 ? 2 : 0"), **settings)
 
 
 def above(look: Look, **settings: Any) -> alt.Legend:
     """A legend that leaves room for the title of the vertical axis, which stands above it."""
-    return alt.Legend(offset=look.base + 12, **settings)
+    return legend(offset=look.base + 12, **settings)
 
 
 def tips(*fields: tuple[str, str, str | None]) -> list[alt.Tooltip]:
@@ -83,11 +93,23 @@ def tips(*fields: tuple[str, str, str | None]) -> list[alt.Tooltip]:
     return [alt.Tooltip(f, title=t, format=how) if how else alt.Tooltip(f, title=t) for f, t, how in fields]
 
 
+def wide(char: str) -> bool:
+    """Whether a character takes about an em, as Hangul does."""
+    return unicodedata.east_asian_width(char) in ("W", "F")
+
+
 def this_case(at: float, label: str, domain: Domain, look: Look) -> list[Any]:
-    """A single case in a distribution: an ink rule with a page-coloured halo and its label beside it."""
+    """A single case in a distribution: an ink rule with a page-coloured halo, its label on the side that has room."""
     p = look.palette
-    left = at > domain[0] + 0.75 * (domain[1] - domain[0])
-    place: dict[str, Any] = {"align": "right" if left else "left", "dx": -8 if left else 8, "dy": 6, "fontWeight": 600}
+    share = (at - domain[0]) / (domain[1] - domain[0])
+    needed = 16 + look.base * sum(1.0 if wide(c) else 0.6 for c in label)
+    full = f"{share:.4f} * width + {needed:.0f} > width"
+    place: dict[str, Any] = {
+        "align": alt.ExprRef(f"{full} ? 'right' : 'left'"),
+        "dx": alt.ExprRef(f"{full} ? -8 : 8"),
+        "dy": 6,
+        "fontWeight": 600,
+    }
     base = alt.Chart(pd.DataFrame({"at": [at], "label": [label]})).encode(x=alt.X("at:Q"))
     text = base.encode(y=alt.value(0), text="label:N")
     return [

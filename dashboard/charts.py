@@ -20,6 +20,7 @@ from dashboard.axes import (
     above,
     across,
     finished,
+    legend,
     tau_domain,
     this_case,
     tips,
@@ -106,8 +107,8 @@ def intervals(
     if domain is None:
         lowest = pd.concat([frame["low"], frame["mean"], ticks["mean"]]).min()
         domain = tau_domain(None if pd.isna(lowest) else float(lowest))
-    color = alt.Color("kind:N", title=None, scale=alt.Scale(domain=kinds, range=inks(len(kinds), look)))
-    shape = alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds, range=shapes[: len(kinds)]))
+    color = alt.Color("kind:N", title=None, legend=legend(), scale=alt.Scale(domain=kinds, range=inks(len(kinds), look)))
+    shape = alt.Shape("kind:N", title=None, legend=legend(), scale=alt.Scale(domain=kinds, range=shapes[: len(kinds)]))
     rows = alt.Axis(labelColor=look.palette.ink, labelLimit=170)
     place: dict[str, Any] = {
         "y": alt.Y("group:N", sort=groups, title=None, scale=alt.Scale(paddingInner=0.25), axis=rows),
@@ -174,12 +175,10 @@ def line(
     several = "series" in frame
     data = frame if several else frame.assign(series=y)
     names = names_of(data, "series") if several else [y]
-    legend = above(look, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2.5) if several else None
-    color = alt.Color(
-        "series:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=inks(len(names), look))
-    )
+    key = above(look, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2.5) if several else None
+    color = alt.Color("series:N", title=None, legend=key, scale=alt.Scale(domain=names, range=inks(len(names), look)))
     dashes = alt.Scale(domain=names, range=[DASHES[i % 4] for i in range(len(names))])
-    dash = alt.StrokeDash("series:N", title=None, legend=legend, scale=dashes)
+    dash = alt.StrokeDash("series:N", title=None, legend=key, scale=dashes)
     hover = tips(("x:Q", x, "~g"), ("mean:Q", y, ".3f"), ("low:Q", "2.5 %", ".3f"), ("high:Q", "97.5 %", ".3f"))
     hover = (tips(("series:N", " ", None)) if several else []) + hover
     base = alt.Chart(data).encode(x=across("x", x, grid=False, tickMinStep=1), color=color)
@@ -227,8 +226,7 @@ def heatmap(
     if selected is not None:
         chosen = base.transform_filter(f"datum.query == {selected[0]:d} && datum.key == {selected[1]:d}")
         layers += [
-            chosen.mark_rect(filled=False, stroke=color, strokeWidth=width)
-            for color, width in ((p.page, 5), (p.ink, 2.5))
+            chosen.mark_rect(filled=False, stroke=color, strokeWidth=width) for color, width in ((p.page, 5), (p.ink, 2.5))
         ]
     edge = 0 if look.export else 72 if turned else 56
     size = {"height": cell * len(rows) + edge, "width": cell * len(columns)}
@@ -276,9 +274,7 @@ def mirror(frame: pd.DataFrame, *, left: str, right: str, alt_text: str, row: fl
     ends = {"inner_left": -gutter, "inner_right": gutter}
     data = frame.assign(order=range(len(frame)), left_end=-gutter - frame["left"], right_end=gutter + frame["right"])
     hover = tips(("word:N", " ", None), ("left:Q", left, ".3f"), ("right:Q", right, ".3f"))
-    base = alt.Chart(data.assign(**ends)).encode(
-        y=alt.Y("order:O", axis=None, scale=alt.Scale(padding=0.25)), tooltip=hover
-    )
+    base = alt.Chart(data.assign(**ends)).encode(y=alt.Y("order:O", axis=None, scale=alt.Scale(padding=0.25)), tooltip=hover)
     layers = [base.mark_text(align="center", limit=96).encode(x=alt.datum(0, scale=scale, axis=axis), text="word:N")]
     for sign, name, text, color in ((-1, "left", f"← {left}", p.ink), (1, "right", f"{right} →", p.charge)):
         start = alt.X(f"inner_{name}:Q", scale=scale, axis=axis)

@@ -66,9 +66,7 @@ def matrix(weights: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> 
     query, key = np.meshgrid(np.arange(len(rows)), np.arange(len(columns)), indexing="ij")
     values = np.asarray(weights, dtype=float)
     if values.shape != (len(rows), len(columns)):
-        raise ValueError(
-            f"The matrix is {values.shape}, the words are {(len(rows), len(columns))}; they must be equal."
-        )
+        raise ValueError(f"The matrix is {values.shape}, the words are {(len(rows), len(columns))}; they must be equal.")
     return pd.DataFrame(
         {
             "query": query.ravel(),
@@ -83,9 +81,7 @@ def matrix(weights: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> 
 def strongest_pairs(frame: pd.DataFrame, k: int = 7) -> list[tuple[str, str, float]]:
     """The k largest cells of a `matrix` frame as (query word, key word, weight)."""
     top = frame.nlargest(k, "weight")
-    return [
-        (str(q), str(w), float(v)) for q, w, v in zip(top["query_word"], top["key_word"], top["weight"], strict=True)
-    ]
+    return [(str(q), str(w), float(v)) for q, w, v in zip(top["query_word"], top["key_word"], top["weight"], strict=True)]
 
 
 def mirrored(words: Sequence[str], left: Sequence[float], right: Sequence[float], k: int = 12) -> pd.DataFrame:

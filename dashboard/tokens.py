@@ -22,7 +22,7 @@ Weight = float | None
 
 @dataclass(frozen=True)
 class Tau:
-    """An agreement beside a strip: value and interval in -1..1, None where undefined; `text` replaces the interval."""
+    """An agreement beside a strip: value and interval in -1..1, None where undefined; `text` stands below (p, n, why)."""
 
     value: float | None
     low: float | None = None
@@ -99,8 +99,8 @@ def fill(share: float, signed: bool, mode: Mode) -> str:
 
 
 def readable(word: str) -> str:
-    """The word as it can be shown: controls become the replacement character, and nothing stays empty."""
-    shown = "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cs") else c for c in word)
+    """The word as it can be shown: controls become a white square, and nothing stays empty."""
+    shown = "".join("□" if unicodedata.category(c) in ("Cc", "Cs") else c for c in word)
     return shown if shown.strip() else "\u00a0"
 
 
@@ -136,9 +136,7 @@ def strip_html(
     """The words of one row as a wrapping line of boxes with a spoken description."""
     shares = scaled(row, largest)
     cells = "".join(
-        word_html(
-            word, weight, share, row, marks.states(i), number(weight, row.decimals, row.signed) if numbers else None
-        )
+        word_html(word, weight, share, row, marks.states(i), number(weight, row.decimals, row.signed) if numbers else None)
         for i, (word, weight, share) in enumerate(zip(words, row.weights, shares, strict=True))
     )
     direction = ' dir="rtl"' if right_to_left(words) else ""
@@ -167,18 +165,19 @@ def strips_html(
         if len(row.weights) != len(words):
             raise ValueError(f"{row.label!r} has {len(row.weights)} weights for {len(words)} words; give one a word.")
     largest = largest_of(rows) if shared else None
-    beside = any(row.tau or row.note for row in rows)
+    beside, bare = any(row.tau or row.note for row in rows), not any(row.label or row.sublabel for row in rows)
     digits = max((len(number(w, r.decimals, r.signed)) for r in rows for w in r.weights), default=0)
     lines = []
     for row in rows:
         strip = strip_html(row, words, marks or Marks(), largest, numbers, language, undefined)
         side = f" {row.side}" if row.side else ""
         sub = f"<span>{escape(row.sublabel)}</span>" if row.sublabel else ""
-        lines.append(f'<div class="name{side}"><b>{escape(row.label)}</b>{sub}</div>{strip}')
+        name = "" if bare else f'<div class="name{side}"><b>{escape(row.label)}</b>{sub}</div>'
+        lines.append(name + strip)
         if beside:
             note = f'<div class="note">{escape(row.note)}</div>' if row.note else '<div class="note"></div>'
             lines.append(tau_html(row.tau) if row.tau else note)
-    names = "strips" + (" beside" if beside else "") + (" numbers" if numbers else "")
+    names = " ".join(["strips", *["beside"] * beside, *["bare"] * bare, *["numbers"] * numbers])
     return f'<div class="{names}" style="--digits:{max(2.9, 0.52 * digits):.2f}em">{"".join(lines)}</div>'
 
 
@@ -203,19 +202,16 @@ def percent(value: float, low: float = -1.0, high: float = 1.0) -> str:
 
 def tau_html(tau: Tau) -> str:
     """An agreement: value, interval, and both on a line from -1 to 1 with a tick at 0."""
-    muted = tau.text
-    if not muted and tau.low is not None and tau.high is not None:
-        muted = f"{number(tau.low)} – {number(tau.high)}"
-    marks = '<i class="tick"></i>'
+    muted, marks = "", '<i class="tick"></i>'
     if tau.low is not None and tau.high is not None:
+        muted = f"<span>{number(tau.low)} – {number(tau.high)}</span>"
         width = f"{50 * (min(tau.high, 1) - max(tau.low, -1)):.1f}%"
         marks += f'<i class="interval" style="left:{percent(tau.low)};width:{width}"></i>'
     if tau.value is not None:
         marks += f'<i class="dot" style="left:{percent(tau.value)}"></i>'
-    return (
-        f'<div class="tau"><b>{number(tau.value)}</b> <span>{escape(muted)}</span>'
-        f'<div class="axis" aria-hidden="true">{marks}</div></div>'
-    )
+    text = f"<p>{escape(tau.text)}</p>" if tau.text else ""
+    axis = f'<div class="axis" aria-hidden="true">{marks}</div>'
+    return f'<div class="tau"><b>{number(tau.value)}</b> {muted}{axis}{text}</div>'
 
 
 def prediction_html(label: str, name: str, prob: float, rest: str = "") -> str:
@@ -225,6 +221,11 @@ def prediction_html(label: str, name: str, prob: float, rest: str = "") -> str:
         f'<b>{escape(name)} {number(prob)}</b> <i class="bar" aria-hidden="true">'
         f'<i style="width:{percent(prob, 0.0)}"></i></i></div>'
     )
+
+
+def lede_html(text: str) -> str:
+    """The one sentence under the title."""
+    return f'<p class="lede">{escape(text)}</p>'
 
 
 def kicker_html(side: Side | None, text: str) -> str:
@@ -250,8 +251,7 @@ def big_number_html(label: str, value: str, side: Side | None = None) -> str:
 def pairs_html(title: str, pairs: Sequence[tuple[str, str, float]], decimals: int = 2) -> str:
     """The strongest pairs of a matrix as a short table: reading it without hovering."""
     lines = "".join(
-        f"<tr><td><bdi>{escape(readable(a))}</bdi> → <bdi>{escape(readable(b))}</bdi></td>"
-        f"<td>{number(v, decimals)}</td></tr>"
+        f"<tr><td><bdi>{escape(readable(a))}</bdi> → <bdi>{escape(readable(b))}</bdi></td><td>{number(v, decimals)}</td></tr>"
         for a, b, v in pairs
     )
     return f'<table class="pairs" translate="no"><caption>{escape(title)}</caption><tbody>{lines}</tbody></table>'

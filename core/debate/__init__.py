@@ -1,1 +1,1 @@
-"""One file per argument; the essay on top of each names the paper, its claim, and what we do differently. None imports another."""
+"""One file or folder per argument; the essay on top names the paper, its claim, and what we do differently."""

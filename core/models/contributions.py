@@ -8,7 +8,7 @@ Everything is per written word. A word of several pieces has one weight, which i
 where it gave them none); so what is shuffled, optimized and shown are the same numbers, also for a model of subwords.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +29,11 @@ class Contributions:
     mask: Tensor  # "batch word", words that exist
     share: Tensor  # "batch token", the part of its word's weight that a token gets
     word: Tensor  # "batch token", the word of a token, -1 for start, end and padding
+
+    @property
+    def lengths(self) -> Tensor:
+        """How many words each text has, "batch"."""
+        return self.mask.sum(-1)
 
     def prob(self, attention: Tensor) -> Tensor:
         """Probability of each label, "batch ... label", under attention "batch ... word"; zero where not allowed."""
@@ -74,14 +79,14 @@ def contributions(model: Classifier, batch: Batch) -> Contributions:
     return Contributions(attention, _per_word(batch, effect * share[..., None]), bias, pieces > 0, share, batch.word)
 
 
-def by_length(words: Contributions, cells: int) -> Iterator[tuple[Tensor, Contributions]]:
-    """Row numbers and their contributions, texts of like length together, so that "batch word word" has at most `cells`."""
-    lengths = words.mask.sum(-1)
+def by_length(words: Contributions, most: int, cost: Callable[[int], int]) -> Iterator[tuple[Tensor, Contributions]]:
+    """Row numbers and their contributions, texts of like length together, as many as cost `most` together (at least one)."""
+    lengths = words.lengths
     order = lengths.argsort(stable=True)
     start = 0
     while start < len(order):
         size = 1
-        while start + size < len(order) and (size + 1) * int(lengths[order[start + size]]) ** 2 <= cells:
+        while start + size < len(order) and (size + 1) * cost(int(lengths[order[start + size]])) <= most:
             size += 1
         rows = order[start : start + size]
         yield rows, words.rows(rows)
@@ -117,3 +122,17 @@ def _per_word(batch: Batch, values: Tensor) -> Tensor:
 def _at_tokens(batch: Batch, words: Tensor) -> Tensor:
     """Each token's word's value, "batch token"; zero for start, end and padding."""
     return torch.cat([torch.zeros_like(words[:, :1]), words], dim=1).gather(1, batch.word + 1)
+
+
+def slab(words: Contributions, label: Tensor, other: Tensor, epsilon: float) -> tuple[Tensor, Tensor, Tensor]:
+    """The log-odds of two labels ("batch") with all weight on one word, "batch word", and the interval that is left to them.
+
+    The model's own log-odds are always inside, whatever rounding says.
+    """
+    row = torch.arange(len(label), device=label.device)
+    alone = words.effect + words.bias[:, None]
+    prob = words.prob(words.attention)
+    low, high = log_odds_interval(prob[row, label], prob[row, other], epsilon)
+    scores = alone[row, :, label] - alone[row, :, other]
+    own = (words.attention * scores).sum(-1)
+    return scores, torch.minimum(low, own), torch.maximum(high, own)

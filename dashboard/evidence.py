@@ -1,0 +1,247 @@
+"""What a whole test set says, beside what the papers printed: tables of an experiment's results as tidy frames.
+
+The published figures are those that were read first-hand (`assets/published.csv`); a cell that the paper's table does not have may
+stand in the authors' files of the same run, and then says so. Means and shares are made as the paper made them: the standard
+deviation over sentences, and the share of p <= 0.05 among all sentences, those without a defined p counted as not significant.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+import pandas as pd
+
+from core import importance
+from core.agreement import bootstrap_mean, noise_in_tau
+from core.debate.adversary import Adversary, adversary
+from core.explanation import TIES, Explanation
+from core.models.classifier import Classifier
+from core.reading import Reading
+from core.types import Card, Refusal
+from dashboard import resources
+from dashboard.texts import Texts
+from dashboard.tokens import number
+
+PAPER = "Jain & Wallace 2019"
+PAPERS_NAMES = {
+    "sst2": "SST", "imdb": "IMDB", "ag_news": "AG News", "newsgroups_sports": "20News", "snli": "SNLI",
+    "babi1": "bAbI 1", "babi2": "bAbI 2", "babi3": "bAbI 3",
+}  # fmt: skip
+TABLES = ("Table 2", "camera-ready tau")  # the paper's table, and the authors' files of the same run
+ENCODERS = ("average", "cnn", "bilstm")
+MEASURES = ("gradient", "leave_one_out")
+SEEDED = "sst2/bilstm-additive"
+
+
+@dataclass(frozen=True)
+class Published:
+    """A cell of the paper: mean and deviation of tau over sentences, share with p <= 0.05, and the table it stands in."""
+
+    mean: float
+    std: float | None
+    share: float | None
+    table: str
+
+
+def tau(frame: pd.DataFrame, first: str, second: str) -> pd.Series:
+    """Tau of a pair for every sentence, NaN where undefined."""
+    return frame[f"{first}~{second}:tau"].astype(float)
+
+
+def published(dataset: str, model: str, measure: str, group: str) -> Published | None:
+    """What the paper reports for a data set, a model ("bilstm-additive") and a group of sentences, if it was confirmed."""
+    table = resources.published()
+    rows = table[(table["paper"] == PAPER) & (table["dataset"] == PAPERS_NAMES.get(dataset)) & (table["model"] == model)]
+    for name in TABLES:
+        cells = rows[(rows["table"] == name) & (rows["class_or_split"] == group)].set_index("metric")
+        if (metric := f"tau attention~{measure}") in cells.index:
+            share = cells["value"].get(f"p<=.05 attention~{measure}")
+            return Published(*(_number(x) for x in (cells["value"][metric], cells["std"][metric], share)), name)  # type: ignore[arg-type]
+    return None
+
+
+def figure_value(table: str, dataset: str) -> float | None:
+    """A bar of the paper's Figures 3 to 5 for a data set (read off the printed page, to about 0.005)."""
+    rows = resources.published()
+    rows = rows[(rows["paper"] == PAPER) & (rows["table"] == table) & (rows["dataset"] == PAPERS_NAMES.get(dataset))]
+    return float(rows["value"].iloc[0]) if len(rows) else None
+
+
+def groups(card: Card) -> list[tuple[str, int | None, str]]:
+    """Groups of sentences: name of the label ("" for all), its id, and what the published table calls the group."""
+    if card.task.kind == "qa":
+        return [("", None, "all")]
+    by_name = card.task.kind == "nli"
+    labels = enumerate(card.task.labels)
+    return [*((name, i, f"predicted {name if by_name else i}") for i, name in labels), ("", None, "all")]
+
+
+def comparison(model_name: str) -> pd.DataFrame:
+    """For each group and measure: n, undefined, mean, std, share here, and paper_mean, paper_std, paper_share, paper_table."""
+    frame, card = resources.results("agreement", model_name), resources.cards()[model_name]
+    dataset, model = _parts(model_name)
+    rows = []
+    for measure in MEASURES:
+        for name, label, group in groups(card):
+            part = frame if label is None else frame[frame["predicted"] == label]
+            found = published(dataset, model, measure, group)
+            here = describe(tau(part, "attention", measure), part[f"attention~{measure}:p"].astype(float))
+            paper = {f"paper_{field.name}": getattr(found, field.name, None) for field in fields(Published)}
+            rows.append({"measure": measure, "group": name, **here, **paper})
+    return pd.DataFrame(rows)
+
+
+def describe(values: pd.Series, p_values: pd.Series) -> dict[str, float | int | None]:
+    """n, undefined, mean, std (population), share of p <= 0.05 among all."""
+    defined = values.dropna()
+    mean, std = (float(defined.mean()), float(defined.std(ddof=0))) if len(defined) else (None, None)
+    share = float((p_values <= 0.05).mean()) if len(p_values) else None
+    return {"n": len(values), "undefined": len(values) - len(defined), "mean": mean, "std": std, "share": share}
+
+
+def encoders(model_name: str) -> pd.DataFrame:
+    """Mean tau of attention with each measure over the test set for the encoders that were run, with bootstrap intervals.
+
+    group (encoder), series (measure), mean, low, high, n, published (mean over the paper's classes, weighted by our counts).
+    """
+    dataset, model = _parts(model_name)
+    score = model.split("-", 1)[1]
+    return _intervals([(encoder, f"{dataset}/{encoder}-{score}") for encoder in ENCODERS])
+
+
+def seeds() -> pd.DataFrame:
+    """The same for the five trainings of one model, by seed."""
+    names = [name for name in resources.cards() if name == SEEDED or name.startswith(f"{SEEDED}:seed=")]
+    by_seed = sorted((resources.cards()[name].seed, name) for name in names)
+    return _intervals([(str(seed), name) for seed, name in by_seed])
+
+
+def differences(model_name: str) -> pd.DataFrame:
+    """Mean over sentences of tau(gradient, leave-one-out) minus attention's tau: group, mean, low, high, n, published."""
+    frame = resources.results("agreement", model_name)
+    dataset, model = _parts(model_name)
+    rows = []
+    # By the authors' files the bars of Figure 3 subtract attention~gradient and those of Figure 4 attention~LOO.
+    for measure, figure in (("gradient", "Fig. 3"), ("leave_one_out", "Fig. 4")):
+        gap = tau(frame, "gradient", "leave_one_out") - tau(frame, "attention", measure)
+        known = figure_value(figure, dataset) if model == "bilstm-additive" else None
+        rows.append({"group": measure, "series": "here", **_mean(gap), "published": known})
+    return pd.DataFrame(rows)
+
+
+def _intervals(names: Sequence[tuple[str, str]]) -> pd.DataFrame:
+    rows = []
+    for group, name in names:
+        try:
+            frame = resources.results("agreement", name)
+        except Refusal:
+            continue
+        for measure in MEASURES:
+            found = _paper_mean(name, measure, frame)
+            rows.append({"group": group, "series": measure, **_mean(tau(frame, "attention", measure)), "published": found})
+    return pd.DataFrame(rows, columns=["group", "series", "mean", "low", "high", "n", "published"])
+
+
+def _mean(values: pd.Series) -> dict[str, float | int | None]:
+    found = bootstrap_mean(values.to_numpy(dtype=float))
+    return {"mean": found.mean, "low": found.low, "high": found.high, "n": found.n}
+
+
+def _paper_mean(name: str, measure: str, frame: pd.DataFrame) -> float | None:
+    """The paper's mean over all sentences; where it has classes only, their mean weighted by how often we predict them."""
+    dataset, model = _parts(name)
+    card = resources.cards()[name]
+    whole = published(dataset, model, measure, "all")
+    if whole is not None:
+        return whole.mean
+    cells = [(published(dataset, model, measure, group), label) for _, label, group in groups(card) if label is not None]
+    if not cells or any(cell is None for cell, _ in cells):
+        return None
+    weights = [float((frame["predicted"] == label).mean()) for _, label in cells]
+    return float(np.dot([cell.mean for cell, _ in cells if cell], weights))
+
+
+def _parts(model_name: str) -> tuple[str, str]:
+    dataset, model = model_name.split(":")[0].split("/", 1)
+    return dataset, model
+
+
+def _number(value: object) -> float | None:
+    return None if value is None or pd.isna(value) else float(value)  # type: ignore[arg-type,call-overload]
+
+
+def by_label(frame: pd.DataFrame, model_name: str) -> list[tuple[str, pd.Series]]:
+    """For each label that was predicted, its name and which sentences; one group of all ("") where labels are answers."""
+    card = resources.cards()[model_name]
+    if card.task.kind == "qa":
+        return [("", frame["predicted"].notna())]
+    marks = [(name, frame["predicted"] == i) for i, name in enumerate(card.task.labels)]
+    return [(name, mask) for name, mask in marks if mask.any()]
+
+
+def with_encoder(model_name: str, encoder: str) -> str:
+    """The name of the same data and score with another encoder."""
+    dataset, model = _parts(model_name)
+    return f"{dataset}/{encoder}-{model.split('-', 1)[1]}"
+
+
+def noise(found: Explanation, names: Mapping[str, str]) -> pd.DataFrame:
+    """Tau of attention with each measure over its 2, 3, ... most important words: x, series, mean, low, high."""
+    rows = []
+    for measure, name in names.items():
+        scores = (found.scores["attention"], found.scores[measure])
+        if any(None in values for values in scores):
+            continue
+        added = noise_in_tau(*scores, tie=(TIES.get("attention", 0.0), TIES.get(measure, 0.0)))
+        rows += [
+            {"x": i, "series": name, "mean": step.kendall_tau, "low": step.low, "high": step.high}
+            for i, step in enumerate(added, 2)
+            if step.kendall_tau is not None
+        ]
+    return pd.DataFrame(rows, columns=["x", "series", "mean", "low", "high"]).astype({"mean": float, "low": float, "high": float})
+
+
+def pairs(found: Explanation, t: Texts) -> pd.DataFrame:
+    """Every pair of measures with its agreement, one row a pair, in the reader's words."""
+    rows = [
+        {
+            "pair": " – ".join(t(f"measure.{name}") for name in key.split("~")),
+            **{"tau": pair.kendall.kendall_tau, "low": pair.kendall.low, "high": pair.kendall.high},
+            **{"p": pair.kendall.p_value, "n": pair.kendall.n, "k": pair.top_k.k},
+            **{"overlap": pair.top_k.overlap, "top_tau": pair.top_k.tau},
+        }
+        for key, pair in found.agreement.items()
+    ]
+    return pd.DataFrame(rows).rename(columns=lambda name: t(f"table.{name}"))
+
+
+def printed(table: pd.DataFrame, t: Texts) -> pd.DataFrame:
+    """A comparison as it is read: measure, label, here, published, where it stands."""
+    cell = "{mean} ± {std}, {share} %"
+
+    def written(mean: float | None, std: float | None, share: float | None) -> str:
+        if mean is None or pd.isna(mean):
+            return "–"
+        return cell.format(mean=number(mean), std=number(std), share="–" if pd.isna(share) else round(100 * share))
+
+    rows = [
+        {
+            t("published.measure"): t(f"measure.{row.measure}"),
+            t("published.class"): t.label(row.group) or t("published.all"),
+            t("published.ours"): written(row.mean, row.std, row.share),
+            t("published.paper"): written(row.paper_mean, row.paper_std, row.paper_share),
+        }
+        for row in table.itertuples()
+    ]
+    return pd.DataFrame(rows)
+
+
+def other_map(model: Classifier, reading: Reading, epsilon: float) -> Adversary:
+    """The attention farthest from the model's own whose prediction stays within epsilon."""
+    return adversary(model, model.encode([reading.example]), epsilon=epsilon)[0]
+
+
+def mixing(model: Classifier, reading: Reading, words: int) -> list[list[float]]:
+    """How much the state at each of the first words depends on each of them, rows summing to one; longer texts are cut there."""
+    short = replace(reading.example, text=reading.example.text[:words])
+    return importance.mixing(model, model.encode([short]), words=words)

@@ -1,0 +1,164 @@
+"""A figure's frame on a page: title or legend left, controls, numbers and files right, caption and source below.
+
+The same `Exhibit` is drawn on the screen and into files, so that a slide shows what the lecturer saw. Files are made when they are
+asked for, from plain values and outside the session; where making one fails, the file says so in words. In a lecture there is
+nothing to download.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard import export, link, resources, shell
+from dashboard.shell import Here
+from dashboard.theme import PRINT, SLIDE, Look
+
+MIME = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv"}
+MIME_SLIDE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A figure's result: name, caption, source, its numbers as tables by title, and how it is drawn in a look.
+
+    `on_screen` is False where the page shows something else than the drawing (strips of words, a table), `cited` where the
+    source is said elsewhere.
+    """
+
+    name: str
+    caption: str
+    source: str
+    tables: Mapping[str, pd.DataFrame]
+    draw: Callable[[Look], Any] | None = None
+    alt: str = ""
+    on_screen: bool = True
+    cited: bool = True
+
+
+@contextmanager
+def figure(here: Here, name: str, title: str = "", html: str = "") -> Iterator[DeltaGenerator]:
+    """A bordered frame with its title, or a legend, on the left; yields the place on the right for controls and files."""
+    with st.container(border=True, key=f"figure-{name}", height="stretch"), head(here, title, html) as right:
+        yield right
+
+
+@contextmanager
+def head(here: Here, title: str = "", html: str = "", small: bool = False) -> Iterator[DeltaGenerator]:
+    """The first row of a figure, or of a small one inside a figure. What fails inside is said in its place."""
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        if title and small:
+            st.markdown(f"**{title}**", width="content")
+        elif title:
+            st.subheader(title, anchor=False, width="content")
+        if html:
+            st.html(html, width="content")
+        right = st.container(horizontal=True, width="content", vertical_alignment="center", gap="small")
+    with shell.guarded(here):
+        yield right
+
+
+def show(here: Here, right: DeltaGenerator, exhibit: Exhibit, note: str = "") -> None:
+    """The chart where there is one, caption, note and source below it, numbers and files on the right of the head."""
+    key = f"{shell.name_of(here.page)}-{exhibit.name}"
+    if exhibit.draw is not None and exhibit.on_screen:
+        st.altair_chart(exhibit.draw(here.look), theme=None, key=key)
+    with st.container(gap="xxsmall"):
+        st.caption(exhibit.caption)
+        if not here.lecture:
+            if note:
+                st.caption(note)
+            if exhibit.cited:
+                st.caption(exhibit.source)
+    if not here.lecture:
+        with right:
+            numbers(here, key, exhibit)
+            downloads(here, key, exhibit)
+
+
+def numbers(here: Here, key: str, exhibit: Exhibit) -> None:
+    """A popover with the figure's numbers."""
+    with st.popover(here.t("figure.table"), type="tertiary", key=f"{key}-table"):
+        for title, table in exhibit.tables.items():
+            if title:
+                st.markdown(f"**{title}**")
+            st.dataframe(table, hide_index=True, height="content" if len(table) < 9 else 320)
+
+
+def downloads(here: Here, key: str, exhibit: Exhibit) -> None:
+    """A popover with the figure as files, its numbers, a slide, and the link."""
+    t, settings = here.t, settings_of(here, exhibit)
+    with st.popover(t("figure.download"), type="tertiary", icon=":material/download:", key=f"{key}-files"):
+        for kind, make in files(here, exhibit, settings).items():
+            name = export.file_name(shell.name_of(here.page), here.link.model, exhibit.name, kind="pptx" if kind == "slide" else kind)
+            mime = MIME.get(kind, MIME_SLIDE)
+            st.download_button(
+                t(f"figure.{kind}"), attempted(make), name, mime, key=f"{key}-{kind}", on_click="ignore", type="tertiary"
+            )
+        st.caption(t("figure.link"))
+        st.code(address(here), language=None, wrap_lines=True)
+        if not link.carried(here.link):
+            st.caption(t("figure.link_sample", allowed=link.LONGEST))
+
+
+def files(here: Here, exhibit: Exhibit, settings: Mapping[str, object]) -> dict[str, Callable[[], bytes]]:
+    """What can be downloaded, and how each file is made."""
+    citation = f"{exhibit.source}. {exhibit.caption}"
+    table = pd.concat(exhibit.tables.values()) if len(exhibit.tables) > 1 else next(iter(exhibit.tables.values()))
+    made: dict[str, Callable[[], bytes]] = {}
+    if (draw := exhibit.draw) is not None:
+        for kind in ("png", "svg", "pdf"):
+            made[kind] = lambda kind=kind: export.figure(draw(PRINT), kind, citation=citation, settings=settings)  # type: ignore[misc]
+    made["csv"] = lambda: export.csv(table, citation=citation, settings=settings)
+    if draw is not None:
+        made["slide"] = slide(here, exhibit, draw, settings)
+    return made
+
+
+def slide(here: Here, exhibit: Exhibit, draw: Callable[[Look], Any], settings: Mapping[str, object]) -> Callable[[], bytes]:
+    """One slide with the figure, its title the page's question."""
+    t, section = here.t, shell.PAGES[here.page].section
+    kicker = f"{t(f'section.{section}')} · {t('kicker')}" if section else t("kicker")
+    text = {"title": t("title"), "alt_text": exhibit.alt, "kicker": kicker, "notes": f"{exhibit.caption}\n{settings}"}
+    source = f"{exhibit.source} · {here.link.model} · {exhibit.caption}"[:180]
+
+    def make() -> bytes:
+        picture = export.figure(draw(SLIDE), "png", citation=exhibit.source, settings=settings)
+        side = shell.SIDES.get(section)
+        return export.deck([export.Slide(picture=picture, source=source, side=side, **text)], language=here.link.lang)
+
+    return make
+
+
+def attempted(make: Callable[[], bytes]) -> Callable[[], bytes]:
+    """The file, made inside the gate; or a few words that it could not be made, since a download cannot show an error."""
+    gate = resources.gate()
+
+    def attempt() -> bytes:
+        try:
+            with gate.turn():
+                return make()
+        except Exception as error:
+            log.error("A file could not be made", exc_info=error)
+            return f"This file could not be made: {type(error).__name__}. The server's log has the details.\n".encode()
+
+    return attempt
+
+
+def settings_of(here: Here, exhibit: Exhibit) -> dict[str, object]:
+    """What a figure was made with: model and weights, the link's codes, and the link itself."""
+    card = here.card
+    weights = {"weights_sha256": card.weights_sha256, "training_seed": card.seed} if card else {}
+    return {"figure": exhibit.name, **link.write(here.link, here.page), **weights, "link": address(here)}
+
+
+def address(here: Here) -> str:
+    """The link to what is shown."""
+    url = st.context.url or ""
+    return link.address(here.link, here.page, url.removesuffix(here.page).rstrip("/") + "/" if url else "")

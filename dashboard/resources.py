@@ -1,0 +1,140 @@
+"""What all visitors share: models, answers, results, samples. The only file with Streamlit's caches.
+
+Cached values are read-only. An answer is kept under the function's qualified name, `VERSION`, the weights' checksum, the input
+and the settings; two visitors who ask the same cost one computation. Different questions wait for each other in the gate: two
+heavy jobs at once on two cores are up to seventy times slower than one after the other. Because a cached function may not draw,
+the queue is shown outside: the first call asks the cache only, and where it has no answer the second one computes inside the gate.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FunctionType
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import pandas as pd
+import streamlit as st
+
+from core import data, device, experiments
+from core.device import Gate
+from core.models import registry
+from core.models.classifier import Classifier
+from core.reading import Reading, read
+from core.types import Card
+
+VERSION = 1  # raise it when a function's answer changes its meaning or its fields
+PUBLISHED = Path(__file__).resolve().parents[1] / "assets" / "published.csv"
+
+Waiting = Callable[[int, float | None], None]  # told the place in the queue, and about how many seconds are left
+P = ParamSpec("P")
+Answer = TypeVar("Answer")
+
+
+class _NotYet(Exception):
+    """The cache has no answer, and the caller has not passed the gate."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is read by which model."""
+
+    model: str
+    text: str
+    query: str = ""
+
+
+@st.cache_resource(show_spinner=False)
+def prepare() -> int:
+    """Sets, once for the server, how many threads torch may use, and returns it."""
+    return device.set_threads()
+
+
+def compute(
+    function: Callable[Concatenate[Classifier, Reading, P], Answer],
+    choice: Choice,
+    *,
+    waiting: Waiting | None = None,
+    **settings: Any,
+) -> Answer:
+    """`function(model, reading, **settings)` for a choice, from the cache or computed inside the gate.
+
+    Raises what the function, the reading or the loading of the model refuses; refusals are not cached.
+    """
+    weights = cards()[choice.model].weights_sha256 if choice.model in cards() else ""
+    key = (function, VERSION, choice, weights, tuple(sorted(settings.items())))
+    try:
+        return _computed(*key, _admitted=False)
+    except _NotYet:
+        with gate().turn(lambda place: waiting(place, gate().seconds_left(place)) if waiting else None):
+            return _computed(*key, _admitted=True)
+
+
+def _name(function: FunctionType) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+@st.cache_data(max_entries=1000, max_size="200MB", show_spinner=False, hash_funcs={FunctionType: _name})
+def _computed(
+    function: Callable[..., Any], version: int, choice: Choice, weights: str, settings: tuple[tuple[str, Any], ...], *, _admitted: bool
+) -> Any:
+    if not _admitted:
+        raise _NotYet
+    loaded = model(choice.model)
+    return function(loaded, read(loaded, choice.text, choice.query or None), **dict(settings))
+
+
+def model(name: str) -> Classifier:
+    """The model of that name, shared and read-only. Refuses an unknown name and damaged files."""
+    card = cards().get(name)
+    return _model(name, card.weights_sha256 if card else "")
+
+
+@st.cache_resource(max_entries=24, show_spinner=False)
+def _model(name: str, weights: str) -> Classifier:
+    return registry.load(name)
+
+
+@st.cache_resource(ttl=60, show_spinner=False)
+def cards() -> Mapping[str, Card]:
+    """The card of every model that is there, by name; looked up again after a minute."""
+    return registry.cards()
+
+
+@st.cache_resource(ttl=60, show_spinner=False)
+def results(name: str, model_name: str) -> pd.DataFrame:
+    """An experiment's table with its provenance. Refuses where the experiment was not run."""
+    return experiments.results(name, model_name)
+
+
+def table(function: Callable[..., pd.DataFrame], *names: str) -> pd.DataFrame:
+    """`function(*names)`, a table made from results that do not change while people look at them; kept for ten minutes."""
+    return _table(function, VERSION, names)
+
+
+@st.cache_data(ttl=600, max_entries=200, show_spinner=False, hash_funcs={FunctionType: _name})
+def _table(function: Callable[..., pd.DataFrame], version: int, names: tuple[str, ...]) -> pd.DataFrame:
+    return function(*names)
+
+
+@st.cache_resource(show_spinner=False)
+def published() -> pd.DataFrame:
+    """Figures of the papers that were read first-hand and are confirmed."""
+    table = pd.read_csv(PUBLISHED)
+    return table[(table["evidence"] == "first-hand") & (table["verified"] == "yes")]
+
+
+@st.cache_resource(show_spinner=False)
+def samples(model_name: str) -> "Mapping[str, data.Sample]":
+    """The project's sentences that suit a model, by id; none where there are none."""
+    return {sample.id: sample for sample in data.sample_texts(model_name.split("/")[0])}
+
+
+def sample_ids(model_name: str) -> Sequence[str]:
+    """Their ids in order."""
+    return tuple(samples(model_name))
+
+
+@st.cache_resource(show_spinner=False)
+def gate() -> Gate:
+    """The one gate of this server."""
+    return Gate()

@@ -1,0 +1,310 @@
+"""Does attention point at the words that matter? The first of the two conditions of Jain & Wallace 2019.
+
+One sentence: attention, gradient, leave-one-out and integrated gradients as strips of the same words, and how far their rankings
+agree. Then the whole test set beside the published table, the three encoders, and why a BiLSTM fares worst: what its states have
+read. The boxes say what all this shows, and what it does not.
+"""
+
+from math import sqrt
+from typing import Any
+
+import streamlit as st
+
+from core.agreement import Correlation
+from core.explanation import Explanation, Pair, explain
+from core.types import Refusal
+from dashboard import charts, controls, evidence, exhibits, frames, resources, shell, texts, theme, tokens
+from dashboard.exhibits import Exhibit
+from dashboard.resources import Choice
+from dashboard.shell import Here
+from dashboard.strips import strips_chart
+
+OTHERS = ("gradient", "leave_one_out", "integrated_gradients")
+GUESSES = ("hardly", "somewhat", "almost")
+MIXED_WORDS = 24  # words that a matrix shows; more would not be readable
+
+
+def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
+    """Everything that needs the model: controls, strips, evidence."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
+        t = here.t
+        graph = controls.choose(
+            here, "graph", {"cut": t("control.cut"), "uncut": t("control.uncut")}, t("control.graph"), help_text=t("control.graph_help")
+        )
+        place = st.container(width="content")
+    with shell.computing(here, 330) as waiting:
+        found = resources.compute(
+            explain, choice, waiting=waiting, target=here.link.target or None, cut_graph=graph == "cut"
+        )
+    predicted = max(found.prediction, key=lambda name: found.prediction[name])
+    with place:
+        controls.target(here, predicted, tuple(found.prediction))
+    controls.show_prediction(here, picked.place, found.prediction)
+    shell.show_notes(here, found.notes)
+    blanked_premise(here)
+    strips(here, choice, found)
+    for pair in ((histogram, encoders), (mixed,), (published, difference), (noise, seeds)):
+        for column, draw in zip(st.columns(len(pair), gap="medium"), pair, strict=True):
+            with column:
+                draw(here, choice, found)
+
+
+def blanked_premise(here: Here) -> None:
+    """Says how well the model does without its premise, and whether attention over the premise can mean anything."""
+    test = here.card.test if here.card else {}
+    if (blank := test.get("accuracy_blank_premise")) is None:
+        return
+    values = {"blank": f"{100 * blank:.1f}", "accuracy": f"{100 * test['accuracy']:.1f}", "n": texts.count(test["n"])}
+    if test["accuracy"] - blank < 0.03:
+        st.warning(here.t("task.gap", **values), icon=":material/edit_note:")
+    else:
+        st.caption(here.t("task.gap_fine", **values))
+
+
+def strips(here: Here, choice: Choice, found: Explanation) -> None:
+    """The experiment: the four rankings as words with weights, three of them hidden until a guess is made."""
+    t, rows = here.t, strip_rows(here, found)
+    about = "|".join((choice.model, choice.text, choice.query))
+    raises = t("strips.raises", label=t.label(found.target))
+    legends = [tokens.Legend("0", t("strips.largest")), tokens.Legend(f"− {t('strips.lowers')}", f"+ {raises}", signed=True)]
+    undefined = t("strips.undefined") if any(None in row.weights for row in rows) else ""
+    with exhibits.figure(here, "strips", html=tokens.legend_html(legends, undefined)) as frame:
+        with frame:
+            numbers = st.toggle(t("figure.numbers"), key="numbers", persist_state="session")
+        show_query(here, found)
+        shown = st.container()
+        guess = controls.guess(here, about, t("predict.question"), {name: t(f"predict.{name}") for name in GUESSES})
+        if guess.option is None:
+            st.html(tokens.veil_html(t("predict.veil"), "9rem"))
+        if guess.option:
+            with shown:
+                show_guess(here, about, guess.option, found.agreement["attention~leave_one_out"].kendall)
+        visible = rows if guess.option is not None else rows[:1]
+        language = here.card.task.language if here.card else here.link.lang
+        html = tokens.strips_html(visible, found.words, language=language, numbers=numbers, undefined=t("strips.undefined"))
+        shown.html(html)
+        if guess.option is not None:
+            caption = t("strips.caption", model=found.model, n=len(found.words), k=found.agreement["attention~gradient"].top_k.k)
+            tables = {t("table.scores"): tokens.table(rows, found.words, position=t("table.position"), word=t("table.word"))}
+            tables |= {t("table.pairs"): evidence.pairs(found, t)}
+
+            def draw(look: theme.Look) -> Any:
+                return strips_chart(rows, found.words, legends=legends, undefined=undefined, numbers=numbers, look=look)
+
+            exhibit = Exhibit("strips", caption, t("strips.source"), tables, draw, t("title"), on_screen=False)
+            exhibits.show(here, frame, exhibit, reading(here, len(found.words)))
+
+
+def strip_rows(here: Here, found: Explanation) -> list[tokens.Row]:
+    """Attention, gradient, leave-one-out, integrated gradients, with what stands beside each."""
+    t, n = here.t, len(found.words)
+    note = f"{t('strips.tau')}, {t('strips.n', n=n)}"
+    rows = [tokens.Row(t("measure.attention"), found.scores["attention"], t("strips.attention"), note=note)]
+    for name in OTHERS:
+        values, signed = found.signed.get(name, found.scores[name]), name in found.signed
+        about = t(f"strips.{name}", label=t.label(found.target))
+        beside = beside_strip(here, found.agreement[f"attention~{name}"])
+        rows.append(tokens.Row(t(f"measure.{name}"), values, about, signed=signed, tau=beside))
+    return rows
+
+
+def beside_strip(here: Here, pair: Pair) -> tokens.Tau:
+    """Tau with its interval, its p and the words shared in the top k, or that it is undefined."""
+    tau, top = pair.kendall, pair.top_k
+    if tau.kendall_tau is None:
+        return tokens.Tau(None, text=here.t("strips.undefined"))
+    parts = [texts.p_value(tau.p_value)] if tau.p_value is not None else []
+    if top.overlap is not None:
+        parts.append(here.t("strips.top", k=top.k, shared=round(top.overlap * top.k)))
+    kept = (part.replace(" ", "\u00a0") for part in parts)  # a line ends between the parts
+    return tokens.Tau(tau.kendall_tau, tau.low, tau.high, text=" · ".join(kept))
+
+
+def show_query(here: Here, found: Explanation) -> None:
+    """The question or the hypothesis, where the model reads one."""
+    if found.query and here.card:
+        kind = "question" if here.card.task.kind == "qa" else "hypothesis"
+        st.markdown(f"{here.t(f'picker.{kind}')}: **{texts.plain(' '.join(found.query), 200)}**")
+        st.caption(here.t(f"task.{here.card.task.kind}"))
+
+
+def show_guess(here: Here, about: str, option: str, tau: Correlation) -> None:
+    """The reader's guess and what was measured, in one muted line."""
+    key = "predict.guessed" if tau.kendall_tau is not None else "predict.guessed_undefined"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        said = here.t(key, guess=here.t(f"predict.{option}"), tau=tokens.number(tau.kendall_tau))
+        st.caption(said, width="content")
+        controls.guess_again(here, about)
+
+
+def reading(here: Here, n: int) -> str:
+    """How tau is read on so many words: what chance alone reaches in one of twenty sentences."""
+    if n < 4:
+        return ""
+    bound = 1.96 * sqrt(2 * (2 * n + 5) / (9 * n * (n - 1)))
+    return here.t("strips.reading", n=n, bound=tokens.number(min(bound, 1.0)))
+
+
+def histogram(here: Here, choice: Choice, found: Explanation) -> None:
+    """Tau over the whole test set by predicted label, this sentence marked."""
+    t = here.t
+    with exhibits.figure(here, "histogram", t("histogram.name")) as frame:
+        measure = controls.choose(here, "pair", {name: t(f"measure.{name}") for name in OTHERS}, t("histogram.pair"))
+        table = resources.results("agreement", choice.model)
+        values, where = evidence.tau(table, "attention", measure), provenance(table)
+        groups = {t.label(name) or t("published.all"): values[mask] for name, mask in evidence.by_label(table, choice.model)}
+        binned = frames.binned_by({name: list(part) for name, part in groups.items()})
+        tau = found.agreement[f"attention~{measure}"].kendall.kendall_tau
+        mean, std = tokens.number(values.mean()), tokens.number(values.std(ddof=0))
+        caption = t("histogram.caption", undefined=texts.count(int(values.isna().sum())), mean=mean, std=std, **where)
+        words = {"x": t("histogram.tau"), "y": t("histogram.sentences"), "case_label": t("histogram.this", tau=tokens.number(tau))}
+        alt = t("histogram.alt", measure=t(f"measure.{measure}"), mean=mean, n=where["n"])
+
+        def draw(look: theme.Look) -> Any:
+            return charts.histogram(binned, alt_text=alt, case=tau, look=look, **words)
+
+        exhibit = Exhibit("histogram", caption, t("histogram.source"), {"": binned}, draw, alt)
+        exhibits.show(here, frame, exhibit, "" if tau is not None else t("histogram.none"))
+
+
+def encoders(here: Here, choice: Choice, found: Explanation) -> None:
+    """Mean tau over the test set for each encoder of the same score, beside the paper's."""
+    t = here.t
+    with exhibits.figure(here, "encoders", t("encoders.title")) as frame:
+        where = provenance(resources.results("agreement", choice.model))
+        table = named(here, resources.table(evidence.encoders, choice.model), "encoder")
+        said = ", ".join(f"{row.group} {row.series} {tokens.number(row.mean)}" for row in table.itertuples())
+        alt = t("encoders.alt", values=said)
+        exhibits.show(here, frame, interval_exhibit(here, "encoders", table, t("histogram.tau"), t("encoders.caption", **where), alt))
+
+
+def mixed(here: Here, choice: Choice, found: Explanation) -> None:
+    """The same sentence under three encoders: what a word's state has read beside the word, and what tau becomes."""
+    t = here.t
+    with exhibits.figure(here, "mixing", t("mixing.title")):
+        st.markdown(t("mixing.lede"))
+        for column, encoder in zip(st.columns(3, gap="medium"), evidence.ENCODERS, strict=True):
+            with column, shell.guarded(here):
+                mixing_of(here, choice, encoder)
+        st.markdown(t("mixing.reading"))
+        st.caption(t("mixing.source"))
+
+
+def mixing_of(here: Here, choice: Choice, encoder: str) -> None:
+    """One encoder's matrix, with its own tau on this sentence."""
+    t, name = here.t, evidence.with_encoder(choice.model, encoder)
+    if name not in resources.cards():
+        st.caption(t("mixing.missing", encoder=t(f"encoder.{encoder}")))
+        return
+    other = Choice(name, choice.text, choice.query)
+    with shell.computing(here, 300) as waiting:
+        there = resources.compute(explain, other, waiting=waiting)
+        weights = resources.compute(evidence.mixing, other, waiting=waiting, words=MIXED_WORDS)
+    words = there.words[:MIXED_WORDS]
+    matrix = frames.matrix(weights, words, words)
+    own = round(100 * sum(weights[i][i] for i in range(len(words))) / len(words))
+    taus = {m: tokens.number(there.agreement[f"attention~{m}"].kendall.kendall_tau) for m in evidence.MEASURES}
+    alt = t("mixing.alt", encoder=t(f"encoder.{encoder}"), own=f"{own} %")
+
+    def draw(look: theme.Look) -> Any:
+        return charts.heatmap(matrix, rows=words, columns=words, value=t("mixing.word"), alt_text=alt, cell=13, look=look)
+
+    with exhibits.head(here, t(f"encoder.{encoder}"), small=True) as frame:
+        caption = t("mixing.caption", own=own, gradient=taus["gradient"], loo=taus["leave_one_out"])
+        exhibits.show(here, frame, Exhibit(f"mixing-{encoder}", caption, t("mixing.source"), {"": matrix}, draw, alt, cited=False))
+
+
+def published(here: Here, choice: Choice, found: Explanation) -> None:
+    """Mean, deviation and significant share by predicted label, beside the paper's table."""
+    t = here.t
+    with exhibits.figure(here, "published", t("published.title")) as frame:
+        results = resources.results("agreement", choice.model)
+        table = resources.table(evidence.comparison, choice.model)
+        st.caption(t("published.format"))
+        st.table(evidence.printed(table, t), hide_index=True, border="horizontal")
+        caption = t("published.caption", seed=here.card.seed if here.card else "–", **provenance(results))
+        if table["paper_mean"].isna().all():
+            caption = f"{t('published.absent')} {caption}"
+        exhibits.show(here, frame, Exhibit("published", caption, t("published.source"), {"": table}))
+
+
+def difference(here: Here, choice: Choice, found: Explanation) -> None:
+    """Gradient against leave-one-out, minus attention's agreement with each."""
+    t = here.t
+    with exhibits.figure(here, "difference", t("difference.title")) as frame:
+        where = provenance(resources.results("agreement", choice.model))
+        table = named(here, resources.table(evidence.differences, choice.model), "difference")
+        first, second = (tokens.number(mean) for mean in table["mean"])
+        alt = t("difference.alt", gradient=first, loo=second)
+        exhibit = interval_exhibit(here, "difference", table, t("difference.value"), t("difference.caption", **where), alt)
+        exhibits.show(here, frame, exhibit, t("difference.note"))
+
+
+def noise(here: Here, choice: Choice, found: Explanation) -> None:
+    """Tau among the two, three, … most important words: what the unimportant ones add is mostly chance."""
+    t = here.t
+    with exhibits.figure(here, "noise", t("noise.title")) as frame:
+        if len(found.words) < 3:
+            st.caption(t("noise.short"))
+            return
+        table = evidence.noise(found, {name: t(f"measure.{name}") for name in evidence.MEASURES})
+        last = [tokens.number(mean) for mean in table["mean"]]
+        alt = t("noise.alt", k=table["x"].iloc[0] if len(table) else 2, first=last[0] if last else "–", last=last[-1] if last else "–", n=len(found.words))
+
+        def draw(look: theme.Look) -> Any:
+            return charts.line(table, x=t("noise.words"), y=t("noise.tau"), alt_text=alt, domain=(-1, 1), look=look)
+
+        exhibits.show(here, frame, Exhibit("noise", t("noise.caption"), t("noise.source"), {"": table}, draw, alt))
+
+
+def seeds(here: Here, choice: Choice, found: Explanation) -> None:
+    """The same model trained five times."""
+    t = here.t
+    with exhibits.figure(here, "seeds", t("seeds.title")) as frame:
+        if choice.model.split(":")[0] != evidence.SEEDED:
+            st.caption(t("seeds.missing", model=evidence.SEEDED))
+            return
+        table = resources.table(evidence.seeds)
+        if table.empty:
+            raise Refusal("no_results", f"agreement was not run for {evidence.SEEDED}.", name="agreement", model=evidence.SEEDED)
+        of_gradient = [tokens.number(mean) for mean in sorted(table.loc[table["series"] == "gradient", "mean"])]
+        values = {"model": evidence.SEEDED, "n": texts.count(int(table["n"].max())), "low": of_gradient[0], "high": of_gradient[-1]}
+        shown = named(here, table, "seed")
+        alt = t("seeds.alt", values=", ".join(of_gradient))
+        exhibits.show(here, frame, interval_exhibit(here, "seeds", shown, t("histogram.tau"), t("seeds.caption", **values), alt))
+
+
+def interval_exhibit(here: Here, name: str, table: Any, x: str, caption: str, alt: str) -> Exhibit:
+    """Dots with intervals, and the paper's ticks where it has any."""
+    t = here.t
+    published_name = t("published.paper")
+
+    def draw(look: theme.Look) -> Any:
+        return charts.intervals(table, x=x, alt_text=alt, published=published_name, look=look)
+
+    return Exhibit(name, caption, t(f"{name}.source"), {"": table}, draw, alt)
+
+
+def named(here: Here, table: Any, kind: str) -> Any:
+    """The table with groups and series in the reader's words."""
+    t = here.t
+    groups = {"encoder": lambda g: t(f"encoder.{g}"), "seed": lambda g: f"{t('seeds.seed')} {g}", "difference": lambda g: t(f"difference.minus_{g}")}[kind]
+    series = {name: t(f"measure.{name}") for name in evidence.MEASURES} | {"here": t("published.ours")}
+    return table.assign(group=table["group"].map(groups), series=table["series"].map(series))
+
+
+def provenance(table: Any) -> dict[str, str]:
+    """Data, split and n of a table of results, for sentences."""
+    settings = table.attrs["provenance"]
+    return {"data": settings["data"], "split": settings["split"], "n": texts.count(settings["n"])}
+
+
+here = shell.start("agreement")
+picked = controls.picker(here)
+if picked.choice is not None:
+    with shell.guarded(here):
+        lesson(here, picked.choice, picked)
+shell.argument(here, [("definition", "condition"), ("charge", "defence"), ("shows", "shows_not")])
+st.markdown(f"**{here.t('argument.closing')}**")
+shell.source(here)
+shell.more(here, {"method": "method.text", "next": "method.next"})

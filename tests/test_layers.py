@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("core", "dashboard", "pages")
 LAYERS = (
     {"types"},
-    {"interventions", "agreement", "text", "device", "babi"},
+    {"interventions", "agreement", "text", "device", "hub"},
+    {"babi"},
     {"data"},
     {"models"},
     {"importance", "training", "reading"},

@@ -7,7 +7,8 @@ hub uses; the generator of bAbI stories; and the sentences that were written for
 
 Where a set has no validation split, every tenth training text, chosen by the hash of the text, is held out: models are
 selected on it, never on the test split. Depart from Jain and Wallace: their length filters are not applied, since they drop
-test items (SST: sentences of five words or fewer); AG News keeps its titles, where they read descriptions only.
+test items (SST: sentences of five words or fewer); AG News is read as distributed, where they read descriptions only (the
+sample in the folder has descriptions alone in train, titles before them in test).
 """
 
 import hashlib

@@ -12,6 +12,7 @@ import altair as alt
 import pandas as pd
 
 from dashboard.theme import Look, altair_theme
+from dashboard.tokens import readable
 
 EVIDENCE, OVERVIEW = 200, 260
 FILE_WIDTH = 520
@@ -63,7 +64,7 @@ def upward(field: str, title: str | None, domain: Domain | None = None, **settin
 
 def words_expr(words: Sequence[str]) -> str:
     """A Vega expression that turns a position on an axis into its word; JSON quoting keeps any text a string."""
-    return f"{json.dumps(list(words))}[datum.value]"
+    return f"{json.dumps([readable(word) for word in words])}[datum.value]"
 
 
 def word_axis(words: Sequence[str], **settings: Any) -> alt.Axis:
@@ -102,7 +103,7 @@ def this_case(at: float, label: str, domain: Domain, look: Look) -> list[Any]:
     """A single case in a distribution: an ink rule with a page-coloured halo, its label on the side that has room."""
     p = look.palette
     share = (at - domain[0]) / (domain[1] - domain[0])
-    needed = 16 + look.base * sum(1.0 if wide(c) else 0.6 for c in label)
+    needed = 16 + look.base * sum(1.0 if wide(c) else 0.52 for c in label)
     full = f"{share:.4f} * width + {needed:.0f} > width"
     place: dict[str, Any] = {
         "align": alt.ExprRef(f"{full} ? 'right' : 'left'"),

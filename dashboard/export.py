@@ -41,14 +41,14 @@ def register_fonts() -> None:
 
 def settings_text(settings: Settings) -> str:
     """Settings as one line of JSON, in their order."""
-    return json.dumps({key: str(value) for key, value in settings.items()}, ensure_ascii=False)
+    return json.dumps({key: printable(str(value)) for key, value in settings.items()}, ensure_ascii=False)
 
 
 def figure(chart: Any, kind: Format, *, citation: str, settings: Settings) -> bytes:
     """The chart as a file, PNG at twice its size; build it with `theme.PRINT` (white page, a width of its own)."""
     register_fonts()
     spec = to_spec(chart)
-    description = str(spec.get("description", ""))
+    description, citation = printable(str(spec.get("description", ""))), printable(citation)
     if kind == "png":
         return with_chunks(vl_convert.vegalite_to_png(spec, scale=SCALE, allowed_base_urls=[]), description, citation, settings)
     if kind == "svg":
@@ -71,15 +71,12 @@ def with_chunks(png: bytes, description: str, citation: str, settings: Settings)
 
 def with_metadata(svg: str, description: str, citation: str, settings: Settings) -> str:
     """The SVG with a description for readers and its source for machines."""
-    inside = (
-        f"<desc>{escape(printable(description))}</desc>"
-        f"<metadata>{escape(printable(citation))}\n{escape(printable(settings_text(settings)))}</metadata>"
-    )
+    inside = f"<desc>{escape(description)}</desc><metadata>{escape(citation)}\n{escape(settings_text(settings))}</metadata>"
     return re.sub(r"(<svg\b[^>]*>)", lambda found: found[1] + inside, svg, count=1)
 
 
 def printable(text: str) -> str:
-    """The text without the characters that XML does not allow."""
+    """The text, with a mark in place of what neither XML nor UTF-8 allows: controls and lone surrogates."""
     return re.sub(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
 
 
@@ -100,13 +97,13 @@ def csv(frame: pd.DataFrame, *, citation: str, settings: Settings) -> bytes:
     head = [citation, *(f"{key}: {value}" for key, value in settings.items())]
     comments = "".join(f"# {' '.join(line.split())}\n" for line in head)
     safe = frame.map(lambda cell: f"'{cell}" if isinstance(cell, str) and re.match(r"[=+\-@\t\r].", cell) else cell)
-    return (comments + safe.to_csv(index=False, lineterminator="\n")).encode("utf-8-sig")
+    return printable(comments + safe.to_csv(index=False, lineterminator="\n")).encode("utf-8-sig")
 
 
 def file_name(*parts: str, kind: str) -> str:
     """A name that any system takes, such as `agreement_sst2-bilstm-additive_words.png`."""
     clean = (re.sub(r"[^A-Za-z0-9.=]+", "-", part).strip("-.") for part in parts)
-    return "_".join(part for part in clean if part)[:120] + f".{kind}" if any(parts) else f"figure.{kind}"
+    return ("_".join(part for part in clean if part)[:120] or "figure") + f".{kind}"
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ def scores(words: Sequence[str], measures: Mapping[str, Sequence[Weight]]) -> pd
 
 
 def binned(values: Sequence[float], *, bins: int = 20, domain: tuple[float, float] = (-1.0, 1.0)) -> pd.DataFrame:
-    """low, high, count, share: a histogram over `domain`; undefined values and values outside are left out."""
+    """low, high, count, share (of the defined values): a histogram over `domain`; what lies outside is left out."""
     finite = np.asarray([v for v in values if v is not None and np.isfinite(v)], dtype=float)
     count, edges = np.histogram(finite, bins=bins, range=domain)
     edges = np.round(edges, 6)

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import platformdirs
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import save
 
 from core import data, device, experiments, recipes
 from core.explanation import MEASURES, Explanation, explain
@@ -62,9 +62,9 @@ def tensors(args: argparse.Namespace) -> Answer:
     }
     out = Path(args.out)
     try:
-        save_file({k: v.detach().cpu().contiguous().clone() for k, v in content.items()}, out)
-    except (OSError, RuntimeError) as error:
-        raise Refusal("cannot_write", f"{args.out!r} cannot be written: {error}.", given=args.out) from error
+        out.write_bytes(save({k: v.detach().cpu().contiguous().clone() for k, v in content.items()}))
+    except OSError as error:
+        raise Refusal("cannot_write", f"{args.out!r} cannot be written: {error.strerror}.", given=args.out) from error
     shapes = {name: list(value.shape) for name, value in content.items()}
     return {
         "model": args.model,

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.naive_bayes import MultinomialNB
 
 from core import data
 from core.interventions import scale
@@ -46,8 +44,8 @@ class Recipe:
 RECIPES: dict[str, Recipe] = {
     "sst2": Recipe(epochs=6),
     "ag_news": Recipe(epochs=5),
-    "newsgroups_sports": Recipe(epochs=20, dropout=0.4),
-    "imdb": Recipe(epochs=8, dropout=0.4, max_words=400),
+    "newsgroups_sports": Recipe(epochs=10, rate=2e-3),
+    "imdb": Recipe(epochs=6, max_words=400),
     "nsmc": Recipe(epochs=6, subwords=True, minilm=False),
     "babi1": Recipe(epochs=12, dropout=0.0, minilm=False, embedding_dim=50, hidden_dim=32, rate=3e-3),
     "babi2": Recipe(epochs=12, dropout=0.0, minilm=False, embedding_dim=50, hidden_dim=32, rate=3e-3),

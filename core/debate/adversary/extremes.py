@@ -1,7 +1,7 @@
 """The best allowed attention by enumeration: extreme points, where two labels may be answered, and a bracket where more may.
 
-The essay of this folder derives it. Here everything is "batch side pair": a pair of words (a word paired with itself is all
-weight on it), and on each pair at most two points where the prediction has moved as far as it may.
+The essay of this folder derives it. A point is a pair of words of one text (a word paired with itself is all weight on it), and
+on each pair there are at most two, where the prediction has moved as far as it may.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,12 +22,12 @@ SCAN, HALVINGS = 33, 50  # points of an edge looked at, then bisection between t
 
 @dataclass(frozen=True)
 class Points:
-    """Attentions with `weight` on the first word of a pair and the rest on the second."""
+    """Attentions of the texts of a batch, with `weight` on the first word of a pair and the rest on the second."""
 
-    first: Tensor  # "pair"
-    second: Tensor  # "pair"
-    weight: Tensor  # "batch side pair"
-    allowed: Tensor  # "batch side pair"
+    row: Tensor  # "point", the text
+    first: Tensor  # "point"
+    second: Tensor  # "point"
+    weight: Tensor  # "point"
 
 
 def optimum(words: Contributions, epsilon: float, k: int, seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -71,15 +71,21 @@ def _two_labels(words: Contributions, epsilon: float) -> Points:
 def _crossings(words: Contributions, label: Tensor, other: Tensor, epsilon: float) -> Points:
     """Extreme points of the attentions whose log-odds of two labels stay as near as TVD ≤ ε makes them."""
     scores, low, high = slab(words, label, other, epsilon)
-    first, second = torch.triu_indices(scores.shape[1], scores.shape[1], device=scores.device)
-    a, b = scores[:, None, first], scores[:, None, second]
-    weight = (torch.stack([low, high], dim=1)[..., None] - b) / (a - b)
-    inside = (scores >= low[:, None] - SLACK) & (scores <= high[:, None] + SLACK)
-    one_word = first == second
-    weight = torch.where(one_word, 1.0, weight)
-    allowed = torch.where(one_word, inside[:, None, first], (weight >= 0) & (weight <= 1))
-    exist = words.mask[:, None, first] & words.mask[:, None, second]
-    return Points(first, second, weight, allowed & exist)
+    inside = (scores >= low[:, None] - SLACK) & (scores <= high[:, None] + SLACK) & words.mask
+    text, word = inside.nonzero(as_tuple=True)
+    bounds = torch.stack([low, high], dim=1)
+    beyond = scores[:, None] >= bounds[..., None]  # "batch side word"
+    one, two = torch.triu_indices(scores.shape[1], scores.shape[1], offset=1, device=scores.device)
+    meets = (beyond[..., one] ^ beyond[..., two]) & (words.mask[:, None, one] & words.mask[:, None, two])
+    row, side, pair = meets.nonzero(as_tuple=True)
+    first, second = one[pair], two[pair]
+    weight = (bounds[row, side] - scores[row, second]) / (scores[row, first] - scores[row, second])
+    return Points(
+        row=torch.cat([text, row]),
+        first=torch.cat([word, first]),
+        second=torch.cat([word, second]),
+        weight=torch.cat([torch.ones_like(text, dtype=weight.dtype), weight]),
+    )
 
 
 def _several_labels(words: Contributions, epsilon: float) -> Points:
@@ -101,7 +107,9 @@ def _several_labels(words: Contributions, epsilon: float) -> Points:
         _bisect(near, grid[low], grid[(low - 1).clamp(min=0)]),
         _bisect(near, grid[high], grid[(high + 1).clamp(max=SCAN - 1)]),
     ]
-    return Points(first, second, torch.stack(sides, dim=1), ok.any(-1)[:, None].expand(-1, 2, -1))
+    row, pair = ok.any(-1).nonzero(as_tuple=True)
+    weight = torch.cat([side[row, pair] for side in sides])
+    return Points(row.repeat(2), first[pair].repeat(2), second[pair].repeat(2), weight)
 
 
 def _bisect(near: Callable[[Tensor], Tensor], inside: Tensor, outside: Tensor) -> Tensor:
@@ -126,20 +134,23 @@ def _best(words: Contributions, points: Points, chosen: Sequence[Tensor]) -> tup
     value = _divergence(points, words.attention)
     for other in chosen:
         value = value + _divergence(points, other) / len(chosen)
-    value, at = value.masked_fill(~points.allowed, -torch.inf).flatten(1).max(-1)
-    pair = at % len(points.first)
-    weight = points.weight.flatten(1).gather(1, at[:, None])
-    attention = torch.zeros_like(words.attention)
-    attention.scatter_add_(1, points.first[pair][:, None], weight)
-    attention.scatter_add_(1, points.second[pair][:, None], 1 - weight)
-    none = value == -torch.inf  # rounding left nothing, as with ε = 0: the original itself is always allowed
-    return value.masked_fill(none, 0.0), torch.where(none[:, None], words.attention, attention)
+    size = len(words.attention)
+    best = value.new_full((size,), -torch.inf).scatter_reduce(0, points.row, value, "amax")
+    found = best > -torch.inf  # rounding may leave nothing, as with ε = 0: the original itself is always allowed
+    at = (value == best[points.row]).nonzero().squeeze(-1).flip(0)  # the first of equals is written last
+    pick = points.row.new_zeros(size).scatter(0, points.row[at], at)[found]
+    attention = words.attention.masked_fill(found[:, None], 0.0)
+    rows = found.nonzero().squeeze(-1)
+    attention.index_put_((rows, points.first[pick]), points.weight[pick], accumulate=True)
+    attention.index_put_((rows, points.second[pick]), 1 - points.weight[pick], accumulate=True)
+    return best.masked_fill(~found, 0.0), attention
 
 
 def _divergence(points: Points, other: Tensor) -> Tensor:
     """JSD of each point to a distribution "batch word", from the two words where they differ from ½ ln 2 Σ other."""
-    rest = other.sum(-1)[:, None, None] * (log(2) / 2)
-    return rest + _gain(points.weight, other[:, None, points.first]) + _gain(1 - points.weight, other[:, None, points.second])
+    rest = other.sum(-1)[points.row] * (log(2) / 2)
+    one, two = other[points.row, points.first], other[points.row, points.second]
+    return rest + _gain(points.weight, one) + _gain(1 - points.weight, two)
 
 
 def _gain(weight: Tensor, other: Tensor) -> Tensor:

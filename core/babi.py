@@ -8,8 +8,9 @@ The published files hold 1,000 training questions a task. Training takes stories
 as wished; the published test questions stay what they are, the measure. Grammar and habits of the world were read off the
 published stories: an actor and one of the kinds of action open to him are drawn evenly among all that are possible, nobody
 goes where he is, and after every second fact a question may follow, until a story has five. How often it follows in tasks 2
-and 3 was fitted to the published means (`_ASKED`): 15.4 against 15.4 sentences before a question in task 2, 50 against 51 in
-task 3; the shortest stories of task 2 are a little rarer here. Answers come from `solve`, which reads the sentences and knows nothing of the generator's world.
+and 3 was fitted (`_ASKED`): a question comes after 15.4 sentences here and there in task 2, after 50 here and 51 there in
+task 3; very short stories of task 2 are a little rarer here. Answers come from `solve`, which reads the sentences and knows
+nothing of the generator's world.
 """
 
 import random

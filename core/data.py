@@ -3,7 +3,7 @@
 Three origins, one record: parquet files in a folder (`ATTENTION_DATA`, else `data/`), with the column names that the public
 hub uses; the generator of bAbI stories; and the sentences that were written for this project and come with it
 (`samples`). The sets are those of Jain and Wallace (2019, section 3) as far as they can be had, those of Pruthi et al.
-(2020) and ERASER (DeYoung et al. 2020), with a Korean set beside them.
+(2020) and ERASER (DeYoung et al. 2020), with a Korean set beside them; `data_closed` reads those that are not open.
 
 Where a set has no validation split, every tenth training text, chosen by the hash of the text, is held out: models are
 selected on it, never on the test split. Depart from Jain and Wallace: their length filters are not applied, since they drop
@@ -11,7 +11,6 @@ test items (SST: sentences of five words or fewer); AG News is read as distribut
 sample in the folder has descriptions alone in train, titles before them in test).
 """
 
-import hashlib
 import html
 import json
 import os
@@ -22,9 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core import babi
+from core import babi, data_closed
 from core.hub import HUB, fetch
-from core.text import words
+from core.text import digest, words
 from core.types import Example, Refusal, Task
 
 __all__ = ["HUB", "SPLITS", "TASKS", "TERMS", "Sample", "data_root", "describe", "fetch", "load", "sample_texts", "samples"]
@@ -49,6 +48,7 @@ TASKS: dict[str, Task] = {
         Task("pronoun", "classification", ("male", "female")),
         Task("sst_wiki", "classification", _SENTIMENT),
         Task("movie_rationales", "classification", _SENTIMENT),
+        *data_closed.TASKS,
     )
 }
 
@@ -70,6 +70,7 @@ TERMS: dict[str, str] = {
     "pronoun": "Pruthi et al. (2020), biographies with the pronouns marked as impermissible; no licence stated.",
     "sst_wiki": "Pruthi et al. (2020), a sentence of SST followed by an unrelated one; no licence stated.",
     "movie_rationales": "ERASER movie reviews with rationales (DeYoung et al. 2020; Zaidan et al. 2007); texts CC BY 4.0.",
+    **data_closed.TERMS,
 }
 
 
@@ -129,6 +130,8 @@ def load(name: str, split: str, *, root: Path | None = None, limit: int | None =
     folder = data_root() if root is None else root
     if name.startswith("babi"):
         return _babi(name, split, folder, limit)
+    if name in data_closed.READERS:
+        return _sampled(data_closed.READERS[name](folder, split), limit)
     return _sampled(_rows(name, split, folder), limit)
 
 
@@ -172,17 +175,13 @@ def _missing(name: str, path: Path, folder: Path) -> Refusal:
 
 
 def _held_out(text: str) -> bool:
-    return _digest(text.strip()) % 10 == 0
-
-
-def _digest(text: str) -> int:
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
+    return digest(text.strip()) % 10 == 0
 
 
 def _sampled(examples: list[Example], limit: int | None) -> list[Example]:
     if limit is None or limit >= len(examples):
         return examples
-    chosen = sorted(range(len(examples)), key=lambda i: _digest(examples[i].id))[:limit]
+    chosen = sorted(range(len(examples)), key=lambda i: digest(examples[i].id))[:limit]
     return [examples[i] for i in sorted(chosen)]
 
 

@@ -213,8 +213,11 @@ def _cut(examples: Sequence[Example], recipe: Recipe) -> list[Example]:
 
 
 def _naive_bayes(train: Sequence[Example], test: Sequence[Example]) -> float:
-    """Test accuracy of unigram naive Bayes trained on the same examples: what is possible without any order of
-    words."""
+    """Test accuracy of unigram naive Bayes on the same examples: what is possible without any order of words."""
+    # Imported here because only training needs it, and it takes longer to load than an explanation to compute.
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.naive_bayes import MultinomialNB
+
     counter = CountVectorizer(analyzer=lambda example: [word.lower() for word in example.text])
     bayes = MultinomialNB().fit(counter.fit_transform(train), [e.label for e in train])
     return float(bayes.score(counter.transform(test), [e.label for e in test]))

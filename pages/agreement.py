@@ -40,7 +40,7 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
     with place:
         controls.target(here, predicted, tuple(found.prediction))
     controls.show_prediction(here, picked.place, found.prediction)
-    shell.show_notes(here, found.notes)
+    shell.show_notes(here, [note for note in found.notes if note.code not in shell.QUIET])
     blanked_premise(here)
     strips(here, choice, found)
     for pair in ((histogram, encoders), (mixed,), (published, difference), (noise, seeds)):
@@ -93,12 +93,13 @@ def strips(here: Here, choice: Choice, found: Explanation) -> None:
 
             exhibit = Exhibit("strips", caption, t("strips.source"), tables, draw, t("title"), on_screen=False)
             exhibits.show(here, frame, exhibit, reading(here, len(found.words)))
+        shell.show_notes(here, [note for note in found.notes if note.code in shell.QUIET])
 
 
 def strip_rows(here: Here, found: Explanation) -> list[tokens.Row]:
     """Attention, gradient, leave-one-out, integrated gradients, with what stands beside each."""
     t, n = here.t, len(found.words)
-    note = f"{t('strips.tau')}, {t('strips.n', n=n)}"
+    note = f"{t('strips.tau')}, {t('strips.n', n=n)}".replace("= ", "=\u00a0")
     rows = [tokens.Row(t("measure.attention"), found.scores["attention"], t("strips.attention"), note=note)]
     for name in OTHERS:
         values, signed = found.signed.get(name, found.scores[name]), name in found.signed
@@ -117,7 +118,7 @@ def beside_strip(here: Here, pair: Pair) -> tokens.Tau:
     if top.overlap is not None:
         parts.append(here.t("strips.top", k=top.k, shared=round(top.overlap * top.k)))
     kept = (part.replace(" ", "\u00a0") for part in parts)  # a line ends between the parts
-    return tokens.Tau(tau.kendall_tau, tau.low, tau.high, text=" · ".join(kept))
+    return tokens.Tau(tau.kendall_tau, tau.low, tau.high, text=", ".join(kept))
 
 
 def show_query(here: Here, found: Explanation) -> None:

@@ -6,23 +6,28 @@ overclaims.
 """
 
 from math import log
+from typing import Any
 
 import streamlit as st
 
+from core.debate.adversary import Adversary
 from core.explanation import Explanation, explain
-from dashboard import evidence, resources, shell, texts, tokens
+from dashboard import evidence, exhibits, resources, shell, texts, tokens
+from dashboard.exhibits import Exhibit
 from dashboard.resources import Choice
 from dashboard.shell import Here
+from dashboard.strips import strips_chart
+from dashboard.theme import Look
 
 EPSILON = 0.01
-OPENING = {"en": ("sst2/bilstm-additive", "review-02"), "ko": ("nsmc/bilstm-additive", "review-ko-07")}
+OPENING = {"en": ("sst2/bilstm-additive", "review-01"), "ko": ("nsmc/bilstm-additive", "review-ko-07")}
 PAPERS = (
-    ("jain", "Jain & Wallace 2019", "charge", "agreement"),
-    ("wiegreffe", "Wiegreffe & Pinter 2019", "defence", ""),
-    ("serrano", "Serrano & Smith 2019", "witnesses", ""),
-    ("pruthi", "Pruthi et al. 2020", "witnesses", ""),
-    ("brunner", "Brunner et al. 2020", "witnesses", ""),
-    ("hao", "Hao et al. 2021", "transformer", ""),
+    ("jain", "Jain & Wallace 2019", "charge"),
+    ("wiegreffe", "Wiegreffe & Pinter 2019", "defence"),
+    ("serrano", "Serrano & Smith 2019", "witnesses"),
+    ("pruthi", "Pruthi et al. 2020", "witnesses"),
+    ("brunner", "Brunner et al. 2020", "witnesses"),
+    ("hao", "Hao et al. 2021", "transformer"),
 )
 
 
@@ -37,46 +42,64 @@ def opening(here: Here) -> Choice | None:
 def two_maps(here: Here, choice: Choice) -> None:
     """The same review and the same prediction under two attentions, told as a story."""
     t = here.t
-    with shell.computing(here, 260) as waiting:
-        found = resources.compute(explain, choice, waiting=waiting, measures=("attention",))
-        other = resources.compute(evidence.other_map, choice, waiting=waiting, epsilon=EPSILON)
-    label = found.target
-    prob = other.prediction[0][list(found.prediction).index(label)]
-    maps = (("learned", found.prediction[label], other.original), ("turned", prob, other.attention[0]))
-    st.markdown(t("story.review"))
-    for column, (name, p, weights) in zip(st.columns(2, gap="medium"), maps, strict=True):
-        with column:
-            one_map(here, found, name, p, weights)
-    values = {"tvd": tokens.number(other.tvd[0], 3), "epsilon": EPSILON, "jsd": tokens.number(other.jsd[0]), "most": tokens.number(log(2))}
-    st.caption(t("story.caption", model=choice.model, **values))
-    st.caption(t("story.found", epsilon=EPSILON))
+    with exhibits.head(here, html=tokens.lede_html(t("story.review"))) as right:
+        with shell.computing(here, 240) as waiting:
+            found = resources.compute(explain, choice, waiting=waiting, measures=("attention",))
+            other = resources.compute(evidence.other_map, choice, waiting=waiting, epsilon=EPSILON)
+        prob = other.prediction[0][list(found.prediction).index(found.target)]
+        maps = (("learned", found.prediction[found.target], other.original), ("turned", prob, other.attention[0]))
+        for column, (name, p, weights) in zip(st.columns(2, gap="medium"), maps, strict=True):
+            with column:
+                one_map(here, found, name, p, weights)
+        exhibits.show(here, right, exhibit_of(here, choice, found, other))
+
+
+def exhibit_of(here: Here, choice: Choice, found: Explanation, other: Adversary) -> Exhibit:
+    """Both maps as one figure for files, and the caption with what separates them."""
+    t = here.t
+    legends = [tokens.Legend("0", t("story.largest"))]
+    rows = [tokens.Row(t("story.learned"), other.original), tokens.Row(t("story.turned"), other.attention[0], side="charge")]
+    values = {"tvd": tokens.number(other.tvd[0], 3), "epsilon": EPSILON, "jsd": tokens.number(other.jsd[0])}
+    caption = t("story.caption", model=choice.model, most=tokens.number(log(2)), **values)
+    table = tokens.table(rows, found.words, position=t("story.position"), word=t("story.word"))
+
+    def draw(look: Look) -> Any:
+        return strips_chart(rows, found.words, legends=legends, look=look)
+
+    return Exhibit("maps", caption, "Jain & Wallace 2019, §4.2", {"": table}, draw, t("title"), on_screen=False)
 
 
 def one_map(here: Here, found: Explanation, name: str, prob: float, weights: tuple[float, ...]) -> None:
     """One map: what it is, the prediction under it, the words, and the story's sentence."""
     t, label = here.t, here.t.label(found.target)
     word = found.words[max(range(len(weights)), key=lambda i: weights[i])]
-    frame = "adversarial" if name == "turned" else "learned"
-    with st.container(border=True, key=f"{frame}-map", height="stretch"):
+    with st.container(border=True, key=f"{'adversarial' if name == 'turned' else 'learned'}-map", height="stretch"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            st.markdown(f"### {t(f'story.{name}')}", width="content")
+            st.subheader(t(f"story.{name}"), anchor=False, width="content")
             st.html(tokens.prediction_html(t("picker.prediction"), label, prob), width="content")
-        language = here.card.task.language if here.card else here.link.lang
-        st.html(tokens.strips_html([tokens.Row("", weights)], found.words, language=language))
+        st.html(tokens.strips_html([tokens.Row("", weights)], found.words, language=here.link.lang))
         st.markdown(t(f"story.{name}_text", word=texts.plain(word), label=label))
 
 
 def papers(here: Here) -> None:
     """Six papers with the side each takes, two a row."""
-    t = here.t
-    st.markdown(f"## {t('papers.title')}")
+    st.space("small")
+    st.header(here.t("papers.title"), anchor=False)
     for row in (PAPERS[:2], PAPERS[2:4], PAPERS[4:]):
-        for column, (key, name, section, page) in zip(st.columns(2, gap="medium"), row, strict=True):
-            with column:
-                heading = f"{t(f'section.{section}')} · {name}"
-                st.html(tokens.argument_html(shell.SIDES.get(section), heading, t(f"papers.{key}")))
-                if page in shell.PAGES and page:
-                    st.page_link(shell.page_of(page), label=texts.page(page, here.link.lang)("title"), icon=":material/arrow_forward:")
+        for column, (key, name, section) in zip(st.columns(2, gap="medium"), row, strict=True):
+            heading = f"{here.t(f'section.{section}')} · {name}"
+            column.html(tokens.argument_html(shell.SIDES.get(section), heading, here.t(f"papers.{key}")))
+
+
+def way_in(here: Here) -> None:
+    """The question, and the button that opens the first argument."""
+    t = here.t
+    for column, name in zip(st.columns(2, gap="medium"), ("overclaim", "question"), strict=True):
+        column.html(tokens.argument_html(None, t(f"story.{name}"), t(f"story.{name}_text")))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button(t("way.start"), type="primary", icon=":material/gavel:"):
+            st.switch_page(shell.page_of("agreement"))
+        st.caption(t("way.next"), width="content")
 
 
 here = shell.start("")
@@ -86,10 +109,10 @@ with shell.guarded(here):
         st.caption(here.t("story.unavailable"))
     else:
         two_maps(here, choice)
-for column, name in zip(st.columns(2, gap="medium"), ("overclaim", "question"), strict=True):
-    column.html(tokens.argument_html(None, here.t(f"story.{name}"), here.t(f"story.{name}_text")))
+way_in(here)
 papers(here)
-st.markdown(f"## {here.t('way.title')}")
-st.markdown(here.t("way.text"))
-st.markdown(f"{here.t('way.study')} {here.t('way.share')}")
-st.page_link(shell.page_of("agreement"), label=here.t("way.start"), icon=":material/gavel:")
+if not here.lecture:
+    st.space("small")
+    st.header(here.t("way.title"), anchor=False)
+    st.markdown(here.t("way.text"))
+    st.markdown(f"{here.t('way.study')} {here.t('way.share')}")

@@ -19,7 +19,13 @@ AT_REST = """() => {
   return app && app.dataset.testScriptState === 'notRunning'
     && app.dataset.testConnectionState === 'CONNECTED'
     && document.querySelector('[data-testid="stMain"] h1, [data-testid="stException"]')
-    && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"], [data-stale="true"]');
+    && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"], [data-stale="true"]')
+    && [...document.querySelectorAll('[data-testid="stVegaLiteChart"]')].every(chart => chart.querySelector('svg, canvas'));
+}"""
+TALL = """() => Math.ceil(document.querySelector('[data-testid="stMain"]').scrollHeight)"""
+OVERFLOWS = """() => {
+  const main = document.querySelector('[data-testid="stMain"]');
+  return Math.max(document.documentElement.scrollWidth - innerWidth, main.scrollWidth - main.clientWidth);
 }"""
 
 
@@ -62,12 +68,23 @@ class Visit:
         self.page.evaluate("document.fonts.ready.then(() => true)")
         return self
 
+    def resize(self, width: int, height: int = 720) -> "Visit":
+        """The same page in a window of another size, at rest again."""
+        self.page.set_viewport_size({"width": width, "height": height})
+        return self.rest()
+
     def shoot(self, name: str) -> Path:
-        """The path of a picture of the whole page, for people to look at."""
+        """The path of a picture of the whole page, for people to look at; Streamlit scrolls inside, so the window grows."""
         SHOTS.mkdir(exist_ok=True)
-        path = SHOTS / f"{name}.png"
-        self.page.screenshot(path=path, full_page=True)
+        size, path = self.page.viewport_size or {"width": 1280, "height": 720}, SHOTS / f"{name}.png"
+        self.resize(size["width"], max(size["height"], self.page.evaluate(TALL)))
+        self.page.screenshot(path=path)
+        self.resize(size["width"], size["height"])
         return path
+
+    def overflow(self) -> int:
+        """By how many pixels the page is wider than its window."""
+        return int(self.page.evaluate(OVERFLOWS))
 
 
 def complaints(visit: Visit) -> Iterator[str]:

@@ -25,8 +25,7 @@ def finished(layers: Sequence[Any], look: Look, *, height: float, alt_text: str,
 
     Heights and widths are given for a base font of 13 px and grow with it.
     """
-    scale = look.base / 13
-    size = {"height": round(height * scale)} | ({"width": round(width * scale)} if look.export else {})
+    size = {"height": round(look.px(height))} | ({"width": round(look.px(width))} if look.export else {})
     chart = alt.layer(*layers).properties(description=alt_text, **size)
     chart.config = alt.Config.from_dict(altair_theme(look.mode, look.base, look.export))
     return chart
@@ -114,8 +113,8 @@ def this_case(at: float, label: str, domain: Domain, look: Look) -> list[Any]:
     base = alt.Chart(pd.DataFrame({"at": [at], "label": [label]})).encode(x=alt.X("at:Q"))
     text = base.encode(y=alt.value(0), text="label:N")
     return [
-        base.mark_rule(color=p.page, strokeWidth=6),
-        base.mark_rule(color=p.ink, strokeWidth=2.5),
-        text.mark_text(stroke=p.page, strokeWidth=4, strokeJoin="round", **place),
+        base.mark_rule(color=p.page, strokeWidth=look.px(6)),
+        base.mark_rule(color=p.ink, strokeWidth=look.px(2.5)),
+        text.mark_text(stroke=p.page, strokeWidth=look.px(4), strokeJoin="round", **place),
         text.mark_text(**place),
     ]

@@ -109,7 +109,7 @@ def intervals(
         domain = tau_domain(None if pd.isna(lowest) else float(lowest))
     color = alt.Color("kind:N", title=None, legend=legend(), scale=alt.Scale(domain=kinds, range=inks(len(kinds), look)))
     shape = alt.Shape("kind:N", title=None, legend=legend(), scale=alt.Scale(domain=kinds, range=shapes[: len(kinds)]))
-    rows = alt.Axis(labelColor=look.palette.ink, labelLimit=170)
+    rows = alt.Axis(labelColor=look.palette.ink, labelLimit=look.px(170))
     place: dict[str, Any] = {
         "y": alt.Y("group:N", sort=groups, title=None, scale=alt.Scale(paddingInner=0.25), axis=rows),
         "yOffset": alt.YOffset("series:N", sort=series),
@@ -118,10 +118,10 @@ def intervals(
     hover = tips(("group:N", " ", None), ("kind:N", "  ", None), ("mean:Q", x, ".3f"))
     known = tips(("low:Q", "2.5 %", ".3f"), ("high:Q", "97.5 %", ".3f"))
     known += tips(("n:Q", n_label, ",")) if "n" in frame else []
-    dot: dict[str, Any] = {"size": 90, "filled": True, "opacity": 1}
+    dot: dict[str, Any] = {"size": look.area(90), "filled": True, "opacity": 1}
     base = alt.Chart(points).encode(tooltip=hover + known, **place)
     layers = [
-        base.mark_rule(strokeWidth=3).encode(x=across("low", x, domain), x2="high:Q"),
+        base.mark_rule(strokeWidth=look.px(3)).encode(x=across("low", x, domain), x2="high:Q"),
         base.mark_point(**dot).encode(x=across("mean", x, domain), shape=shape),
     ]
     if len(ticks):
@@ -144,17 +144,17 @@ def scatter_by_length(
     p = look.palette
     domain = tau_domain(float(frame["value"].min()) if len(frame) else None)
     hover = tips(("length:Q", x, ",~g"), ("value:Q", y, ".3f"))
-    points = alt.Chart(frame).mark_point(size=18, filled=True, opacity=0.35, color=p.muted)
+    points = alt.Chart(frame).mark_point(size=look.area(18), filled=True, opacity=0.35, color=p.muted)
     layers = [points.encode(x=across("length", x, grid=False), y=upward("value", y, domain), tooltip=hover)]
     base = alt.Chart(means).encode(x=across("length", x, grid=False))
     mean, low = upward("mean", y, domain), upward("low", y, domain)
     hover = tips(("length:Q", x, ",.1f"), ("mean:Q", y, ".3f"), ("low:Q", "2.5 %", ".3f"), ("high:Q", "97.5 %", ".3f"))
     layers += [
-        base.mark_line(color=p.page, strokeWidth=4).encode(y=mean),
-        base.mark_rule(color=p.page, strokeWidth=6).encode(y=low, y2="high:Q"),
-        base.mark_line(color=p.ink, strokeWidth=1.5).encode(y=mean),
-        base.mark_rule(color=p.ink, strokeWidth=3).encode(y=low, y2="high:Q"),
-        base.mark_point(color=p.ink, size=70, opacity=1).encode(y=mean, tooltip=[*hover, *tips(("n:Q", "n", ","))]),
+        base.mark_line(color=p.page, strokeWidth=look.px(4)).encode(y=mean),
+        base.mark_rule(color=p.page, strokeWidth=look.px(6)).encode(y=low, y2="high:Q"),
+        base.mark_line(color=p.ink, strokeWidth=look.px(1.5)).encode(y=mean),
+        base.mark_rule(color=p.ink, strokeWidth=look.px(3)).encode(y=low, y2="high:Q"),
+        base.mark_point(color=p.ink, size=look.area(70), opacity=1).encode(y=mean, tooltip=[*hover, *tips(("n:Q", "n", ","))]),
     ]
     return finished(layers, look, height=height, alt_text=alt_text)
 
@@ -175,7 +175,7 @@ def line(
     several = "series" in frame
     data = frame if several else frame.assign(series=y)
     names = names_of(data, "series") if several else [y]
-    key = above(look, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2.5) if several else None
+    key = above(look, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=look.px(2.5)) if several else None
     color = alt.Color("series:N", title=None, legend=key, scale=alt.Scale(domain=names, range=inks(len(names), look)))
     dashes = alt.Scale(domain=names, range=[DASHES[i % 4] for i in range(len(names))])
     dash = alt.StrokeDash("series:N", title=None, legend=key, scale=dashes)
@@ -186,7 +186,7 @@ def line(
     layers = [
         base.mark_area(opacity=0.16).encode(y=upward("low", y, domain), y2="high:Q"),
         base.mark_line().encode(y=mean, strokeDash=dash),
-        base.mark_point(size=40, opacity=1).encode(y=mean, tooltip=hover),
+        base.mark_point(size=look.area(40), opacity=1).encode(y=mean, tooltip=hover),
     ]
     return finished(layers, look, height=height, alt_text=alt_text)
 
@@ -216,9 +216,9 @@ def heatmap(
     top = largest or float(frame["weight"].abs().max()) or 1.0
     scale = alt.Scale(domain=[-top if signed else 0, top], range=list(p.div if signed else p.seq), clamp=True)
     small = {"labelFontSize": max(9, look.base - 2)} if turned else {}
-    over = {"orient": "top", "labelAngle": -90, "labelLimit": 58, "labelAlign": "left", "labelBaseline": "middle"}
+    over = {"orient": "top", "labelAngle": -90, "labelLimit": look.px(58), "labelAlign": "left", "labelBaseline": "middle"}
     wide = word_axis(columns, **({"title": x, "labelAngle": 0} | small | (over if turned else {})))
-    tall = word_axis(rows, title=y, labelLimit=90, **small)
+    tall = word_axis(rows, title=y, labelLimit=look.px(90), **small)
     hover = tips(("query_word:N", y or "↓", None), ("key_word:N", x or "→", None), ("weight:Q", value, ".3f"))
     base = alt.Chart(frame).encode(x=alt.X("key:O", axis=wide), y=alt.Y("query:O", axis=tall))
     cells = base.encode(color=alt.Color("weight:Q", legend=None, scale=scale), tooltip=hover).mark_rect()
@@ -226,7 +226,8 @@ def heatmap(
     if selected is not None:
         chosen = base.transform_filter(f"datum.query == {selected[0]:d} && datum.key == {selected[1]:d}")
         layers += [
-            chosen.mark_rect(filled=False, stroke=color, strokeWidth=width) for color, width in ((p.page, 5), (p.ink, 2.5))
+            chosen.mark_rect(filled=False, stroke=color, strokeWidth=width)
+            for color, width in ((p.page, look.px(5)), (p.ink, look.px(2.5)))
         ]
     edge = 0 if look.export else 72 if turned else 56
     size = {"height": cell * len(rows) + edge, "width": cell * len(columns)}
@@ -245,7 +246,7 @@ def bars(
 ) -> Any:
     """Horizontal bars of (position, word, value), the words down the side in the order of the text."""
     p = look.palette
-    labels = word_axis(words, labelColor=p.ink, labelLimit=96)
+    labels = word_axis(words, labelColor=p.ink, labelLimit=look.px(96))
     tall = alt.Y("position:O", axis=labels, scale=alt.Scale(padding=0.25))
     hover = tips(("word:N", " ", None), ("value:Q", x, "+.3f" if signed else ".3f"))
     color = alt.condition("datum.value < 0", alt.value(p.lowers), alt.value(p.raises)) if signed else alt.value(p.ink)
@@ -253,7 +254,7 @@ def bars(
     layers = [base.mark_bar().encode(color=color)]
     if signed:
         zero = alt.Chart(pd.DataFrame({"value": [0]})).encode(x="value:Q")
-        layers.append(zero.mark_rule(color=p.muted, strokeWidth=1))
+        layers.append(zero.mark_rule(color=p.muted, strokeWidth=look.px(1)))
     edge = 0 if look.export else 60
     count = max(frame["position"].nunique(), 1)
     return finished(layers, look, height=row * count + edge, alt_text=alt_text)
@@ -275,11 +276,11 @@ def mirror(frame: pd.DataFrame, *, left: str, right: str, alt_text: str, row: fl
     data = frame.assign(order=range(len(frame)), left_end=-gutter - frame["left"], right_end=gutter + frame["right"])
     hover = tips(("word:N", " ", None), ("left:Q", left, ".3f"), ("right:Q", right, ".3f"))
     base = alt.Chart(data.assign(**ends)).encode(y=alt.Y("order:O", axis=None, scale=alt.Scale(padding=0.25)), tooltip=hover)
-    layers = [base.mark_text(align="center", limit=96).encode(x=alt.datum(0, scale=scale, axis=axis), text="word:N")]
+    layers = [base.mark_text(align="center", limit=look.px(96)).encode(x=alt.datum(0, scale=scale, axis=axis), text="word:N")]
     for sign, name, text, color in ((-1, "left", f"← {left}", p.ink), (1, "right", f"{right} →", p.charge)):
         start = alt.X(f"inner_{name}:Q", scale=scale, axis=axis)
         head = alt.Chart(pd.DataFrame({"at": [sign * gutter], "text": [text]}))
-        head = head.encode(x=alt.X("at:Q", scale=scale), y=alt.value(-10), text="text:N")
+        head = head.encode(x=alt.X("at:Q", scale=scale), y=alt.value(-look.px(10)), text="text:N")
         layers.append(base.mark_bar(color=color).encode(x=start, x2=f"{name}_end:Q"))
         layers.append(head.mark_text(align="right" if sign < 0 else "left", fontWeight=600, color=color))
     edge = 20 if look.export else 60

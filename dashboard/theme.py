@@ -68,6 +68,14 @@ class Look:
         """The colours of its mode."""
         return PALETTES[self.mode]
 
+    def px(self, length: float) -> float:
+        """A length given for a base font of 13 px, grown with the base font."""
+        return round(length * self.base / 13, 2)
+
+    def area(self, size: float) -> float:
+        """The size of a point in square pixels, grown likewise."""
+        return round(size * (self.base / 13) ** 2, 1)
+
 
 SCREEN = Look()
 PRINT = Look("light", 13, export=True)
@@ -150,18 +158,19 @@ def stylesheet(language: str = "en", lecture: bool = False) -> str:
 
 def altair_theme(mode: Mode, base: int = 13, export: bool = False) -> dict[str, Any]:
     """The Vega-Lite configuration of every chart, so that screen and file are one specification."""
-    p = PALETTES[mode]
+    p, look = PALETTES[mode], Look(mode, base)
     font = {"labelFontSize": base, "titleFontSize": base, "labelColor": p.muted, "titleColor": p.ink}
     return {
         "background": p.page if export else "transparent",
-        "padding": 2 if not export else 16,
+        "padding": 16 if export else 2,
         "view": {"stroke": None},
         "font": FAMILIES,
         "axis": {**font, "labelFontWeight": 400, "titleFontWeight": 500, "gridColor": p.line, "domain": False,
-                 "ticks": False, "labelPadding": 6, "titlePadding": 8, "labelLimit": 160},
+                 "ticks": False, "labelPadding": 6, "titlePadding": 8, "labelLimit": look.px(160)},
         "axisX": {"grid": False, "domain": True, "domainColor": p.muted, "titleAnchor": "start"},
-        "axisY": {"grid": False, "titleAngle": 0, "titleAlign": "left", "titleAnchor": "end", "titleY": -10},
-        "legend": {**font, "orient": "top", "direction": "horizontal", "symbolSize": 90, "gradientLength": 140,
+        "axisY": {"grid": False, "titleAngle": 0, "titleAlign": "left", "titleAnchor": "end", "titleY": -look.px(10)},
+        "legend": {**font, "orient": "top", "direction": "horizontal", "symbolSize": look.area(90),
+                   "labelLimit": look.px(220), "gradientLength": 140,
                    "gradientThickness": 10, "offset": 6, "padding": 0},
         "title": {"fontSize": base + 1, "fontWeight": 600, "color": p.ink, "anchor": "start", "offset": 8,
                   "subtitleColor": p.muted, "subtitleFontSize": base},
@@ -169,9 +178,9 @@ def altair_theme(mode: Mode, base: int = 13, export: bool = False) -> dict[str, 
         "range": {"category": [p.charge, p.defence, p.muted, p.ink], "ramp": list(p.seq), "heatmap": list(p.seq),
                   "diverging": list(p.div)},
         "bar": {"color": p.muted},
-        "line": {"strokeWidth": 2, "color": p.ink},
-        "point": {"size": 90, "filled": True, "color": p.ink},
-        "rule": {"color": p.ink, "strokeWidth": 2},
+        "line": {"strokeWidth": look.px(2), "color": p.ink},
+        "point": {"size": look.area(90), "filled": True, "color": p.ink},
+        "rule": {"color": p.ink, "strokeWidth": look.px(2)},
         "text": {"color": p.ink, "fontSize": base},
         "rect": {"stroke": p.page, "strokeWidth": 1},
     }  # fmt: skip

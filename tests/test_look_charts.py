@@ -171,3 +171,12 @@ def test_tidy_frames_by_hand() -> None:
     many = pd.DataFrame({"v": range(50)})
     thin = frames.thinned(many, 7)
     assert len(thin) == 7 and thin.index.is_monotonic_increasing and frames.thinned(many, 50) is many
+
+
+def test_marks_and_limits_grow_with_the_base_font() -> None:
+    small, large = (dict(every_chart(Look("light", base, True)))["intervals"] for base in (13, 26))
+    rule, dot = (axes.to_spec(small)["layer"][i]["mark"] for i in (0, 1))
+    big_rule, big_dot = (axes.to_spec(large)["layer"][i]["mark"] for i in (0, 1))
+    assert (rule["strokeWidth"], big_rule["strokeWidth"]) == (3, 6) and (dot["size"], big_dot["size"]) == (90, 360)
+    limits = [axes.to_spec(chart)["config"]["axis"]["labelLimit"] for chart in (small, large)]
+    assert limits == [160, 320]

@@ -42,11 +42,13 @@ class Permutations:
 def permutations(model: Classifier, batch: Batch, *, n: int = 100, seed: int = 0) -> Permutations:
     """Total variation distance between the prediction and that under each of `n` shuffles of the words' weights.
 
-    A text's shuffles depend on the seed and its number of words alone, not on its batch or the device. Refuses n outside
-    1..10000 and seeds outside 0..2³²−1. Jain & Wallace 2019, Algorithm 2.
+    The encoder runs once, in the model's precision; all after it is double. A text's shuffles depend on the seed and its number
+    of words alone, not on its batch or the device. Jain & Wallace 2019, Algorithm 2.
+
+    Refuses n outside 1..10000 and seeds outside 0..2³²−1.
     """
     _check(n, seed)
-    words = contributions(model, batch)
+    words = contributions(model, batch, double=False)
     labels, size = words.bias.shape[-1], len(batch.examples)
     prob = torch.empty(size, n, labels, dtype=torch.float64)
     original = torch.empty(size, labels, dtype=torch.float64)

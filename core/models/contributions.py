@@ -59,20 +59,21 @@ class Contributions:
         )
 
 
-def contributions(model: Classifier, batch: Batch) -> Contributions:
+def contributions(model: Classifier, batch: Batch, *, double: bool = True) -> Contributions:
     """The words' part in the logits, v_w = W h_w, with the model's own attention and the bias (the query's part included).
 
-    Refuses a text without a word.
+    The result is in double precision; `double=False` lets the encoder run in the model's own. Refuses a text without a word.
     """
-    precise = model if model.decoder.weight.dtype == torch.float64 else model.precise()
+    must = double or model.device.type == "mps"  # which has no double precision at all
+    precise = model.precise() if must and model.decoder.weight.dtype != torch.float64 else model
     if batch.ids.device != precise.device:
         batch = precise.encode(batch.examples)
     if not bool(batch.mask.any(-1).all()):
         raise Refusal("blank_text", "A text is blank; at least one word is needed.")
     with torch.no_grad():
         states, query = precise.states(batch), precise.query_vector(batch)
-        tokens = precise.attend(batch, states, query)[:, 0, 0]
-        effect, bias = states @ precise.decoder.weight.T, precise.bias(batch, query)
+        tokens = precise.attend(batch, states, query)[:, 0, 0].double()
+        effect, bias = (states @ precise.decoder.weight.T).double(), precise.bias(batch, query).double()
     attention, pieces = _per_word(batch, tokens), _per_word(batch, torch.ones_like(tokens))
     whole, parts = (_at_tokens(batch, words) for words in (attention, pieces))
     share = torch.where(whole > 0, tokens / whole.where(whole > 0, 1.0), 1 / parts.clamp(min=1)) * batch.mask

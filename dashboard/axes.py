@@ -20,11 +20,15 @@ Domain = tuple[float, float]
 TAU_TICKS = {(0.0, 1.0): [0, 0.25, 0.5, 0.75, 1], (-1.0, 1.0): [-1, -0.5, 0, 0.5, 1]}
 
 
-def finished(layers: Sequence[Any], look: Look, *, height: float, alt_text: str, width: float = FILE_WIDTH) -> Any:
+def finished(
+    layers: Sequence[Any], look: Look, *, height: float, alt_text: str, width: float = FILE_WIDTH, legend: bool = False
+) -> Any:
     """The layers as one chart with height, alt text and theme; a width of its own only where it goes into a file.
 
-    Heights and widths are given for a base font of 13 px and grow with it.
+    Heights and widths are given for a base font of 13 px and grow with it. On the screen a height includes axes and
+    legend; a `legend` above the axis title is given its room.
     """
+    height += 36 if legend and not look.export else 0
     size = {"height": round(look.px(height))} | ({"width": round(look.px(width))} if look.export else {})
     chart = alt.layer(*layers).properties(description=alt_text, **size)
     chart.config = alt.Config.from_dict(altair_theme(look.mode, look.base, look.export))

@@ -77,7 +77,7 @@ def histogram(
         layers = [bars.encode(x=wide, x2="high:Q", y=tall, tooltip=hover)]
     if case is not None:
         layers += this_case(case, case_label, domain, look)
-    return finished(layers, look, height=height, alt_text=alt_text)
+    return finished(layers, look, height=height, alt_text=alt_text, legend="series" in frame)
 
 
 def stepped(frame: pd.DataFrame, field: str) -> pd.DataFrame:
@@ -188,7 +188,7 @@ def line(
         base.mark_line().encode(y=mean, strokeDash=dash),
         base.mark_point(size=look.area(40), opacity=1).encode(y=mean, tooltip=hover),
     ]
-    return finished(layers, look, height=height, alt_text=alt_text)
+    return finished(layers, look, height=height, alt_text=alt_text, legend=several)
 
 
 def heatmap(

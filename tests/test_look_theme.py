@@ -22,6 +22,8 @@ NAMES = {
     "secondaryBackgroundColor": "panel",
     "textColor": "ink",
     "linkColor": "ink",
+    "codeTextColor": "ink",
+    "codeBackgroundColor": "panel",
     "borderColor": "line",
     "primaryColor": "accent",
     "redColor": "charge",

@@ -1,8 +1,9 @@
 """Data sets from the Hugging Face hub, fetched only when somebody asks for it by name.
 
 The hub converts every public set to parquet on a branch of its own, one folder per configuration and split; that branch is
-read, so that one rule fits all sets. The columns are renamed to those that `core.data` reads. Where the folder that comes
-with the project's figures is a sample, the hub gives the whole set: figures made with the one are not those of the other.
+read, so that one rule fits all sets (each split is below the size at which it would be cut in parts). The columns are
+renamed to those that `core.data` reads. Where the project's figures were made with a sample, the hub gives the whole set:
+figures made with the one are not those of the other.
 """
 
 from collections.abc import Mapping
@@ -52,38 +53,33 @@ def fetch(name: str, root: Path) -> list[Path]:
     if name not in HUB:
         sentence = f"{name!r} cannot be fetched from the hub; {', '.join(HUB)} can. Put its files under {root / name}."
         raise Refusal("not_on_hub", sentence, given=name, allowed=", ".join(HUB))
-    source, written = HUB[name], []
-    for split, theirs in source.splits.items():
-        path = root / name / f"{split}.parquet"
-        _rewrite(_download(source, theirs), source, path)
-        written.append(path)
-    return written
+    source = HUB[name]
+    # All before the first is written: a folder without its validation file would be cut anew.
+    files = {split: _download(source, theirs) for split, theirs in source.splits.items()}
+    return [_rewrite(file, source, root / name / f"{split}.parquet") for split, file in files.items()]
 
 
-def _download(source: Source, split: str) -> list[str]:
-    # Imported here, as this is the only place that may open a connection.
+def _download(source: Source, split: str) -> str:
+    # Imported here, as this is the only place that may open a connection. httpx2 is what huggingface_hub downloads with.
+    import httpx2
     import huggingface_hub
 
+    file = f"{source.configuration}/{split}/0000.parquet"
     try:
-        every = huggingface_hub.list_repo_files(source.repository, repo_type="dataset", revision=_BRANCH)
-        files = sorted(f for f in every if f.startswith(f"{source.configuration}/{split}/") and f.endswith(".parquet"))
-        if not files:
-            raise FileNotFoundError(f"{source.configuration}/{split} has no parquet files")
-        load = huggingface_hub.hf_hub_download
-        return [load(source.repository, f, repo_type="dataset", revision=_BRANCH) for f in files]
-    except (OSError, huggingface_hub.errors.HfHubHTTPError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        return huggingface_hub.hf_hub_download(source.repository, file, repo_type="dataset", revision=_BRANCH)
+    except (OSError, httpx2.HTTPError) as error:
+        reason = type(error).__name__
         sentence = f"{source.repository} could not be fetched from the hub ({reason}); connect to the network and try again."
         raise Refusal("hub_unreachable", sentence, given=source.repository, reason=reason) from error
 
 
-def _rewrite(files: list[str], source: Source, path: Path) -> None:
+def _rewrite(file: str, source: Source, path: Path) -> Path:
     import pandas as pd
 
-    frame = pd.concat([pd.read_parquet(file) for file in files], ignore_index=True)
-    frame = frame.rename(columns={theirs: ours for ours, theirs in source.columns.items()})
+    frame = pd.read_parquet(file).rename(columns={theirs: ours for ours, theirs in source.columns.items()})
     if source.only:
         frame = frame[frame["label_text"].isin(source.only)]
         frame = frame.assign(label=frame["label_text"].map(source.only.index))
     path.parent.mkdir(parents=True, exist_ok=True)
     frame.reset_index(drop=True).to_parquet(path)
+    return path

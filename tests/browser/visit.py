@@ -25,7 +25,13 @@ AT_REST = """() => {
 TALL = """() => Math.ceil(document.querySelector('[data-testid="stMain"]').scrollHeight)"""
 OVERFLOWS = """() => {
   const main = document.querySelector('[data-testid="stMain"]');
-  return Math.max(document.documentElement.scrollWidth - innerWidth, main.scrollWidth - main.clientWidth);
+  const scrolls = element => element !== main && ['auto', 'scroll'].includes(getComputedStyle(element).overflowX);
+  const excess = element => {
+    for (let up = element.parentElement; up && up !== main; up = up.parentElement) if (scrolls(up)) return 0;
+    const box = element.getBoundingClientRect();
+    return box.width && box.height ? Math.max(box.right - innerWidth, -box.left) : 0;
+  };
+  return Math.ceil(Math.max(0, ...[...main.querySelectorAll('*')].map(excess)));
 }"""
 
 
@@ -83,7 +89,7 @@ class Visit:
         return path
 
     def overflow(self) -> int:
-        """By how many pixels the page is wider than its window."""
+        """By how many pixels something on the page reaches out of the window, boxes that scroll by themselves aside."""
         return int(self.page.evaluate(OVERFLOWS))
 
 

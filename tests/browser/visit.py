@@ -20,7 +20,7 @@ AT_REST = """() => {
     && app.dataset.testConnectionState === 'CONNECTED'
     && document.querySelector('[data-testid="stMain"] h1, [data-testid="stException"]')
     && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"], [data-stale="true"]')
-    && [...document.querySelectorAll('[data-testid="stVegaLiteChart"]')].every(chart => chart.querySelector('svg, canvas'));
+    && [...document.querySelectorAll('[data-testid="stVegaLiteChart"]')].every(box => box.querySelector('svg, canvas'));
 }"""
 TALL = """() => Math.ceil(document.querySelector('[data-testid="stMain"]').scrollHeight)"""
 OVERFLOWS = """() => {
@@ -80,7 +80,7 @@ class Visit:
         return self.rest()
 
     def shoot(self, name: str) -> Path:
-        """The path of a picture of the whole page, for people to look at; Streamlit scrolls inside, so the window grows."""
+        """The path of a picture of the whole page, to be looked at; Streamlit scrolls inside, so the window grows."""
         SHOTS.mkdir(exist_ok=True)
         size, path = self.page.viewport_size or {"width": 1280, "height": 720}, SHOTS / f"{name}.png"
         self.resize(size["width"], max(size["height"], self.page.evaluate(TALL)))

@@ -230,8 +230,8 @@ def heatmap(
             for color, width in ((p.page, look.px(5)), (p.ink, look.px(2.5)))
         ]
     edge = 0 if look.export else 72 if turned else 56
-    size = {"height": cell * len(rows) + edge, "width": cell * len(columns)}
-    return finished(layers, look, alt_text=alt_text, **size)
+    height, width = cell * len(rows) + edge, cell * len(columns)
+    return finished(layers, look, alt_text=alt_text, height=height, width=width)
 
 
 def bars(

@@ -1,28 +1,18 @@
 """The same words with weights as a chart, for files and slides: boxes, gaps and colours are those of `tokens`.
 
 A chart cannot wrap text, so `layout` does it: words are measured with the shipped font and set into lines with the
-padding, gap and line height of the screen, in em. Only the line breaks differ from the screen. Glyphs the font lacks
-(emoji, Arabic) are given a plausible width, and whatever font the machine has draws them.
+padding, gap and line height of the screen, in em. Only the line breaks differ from the screen.
 """
 
-import re
-import unicodedata
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from functools import cache
-from itertools import accumulate
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
-import altair as alt
-import pandas as pd
-from fontTools.ttLib import TTFont
-
-from dashboard.axes import finished, wide
-from dashboard.theme import DIVERGING, FONTS, PRINT, SEQUENTIAL, Look, interpolate, side_color, text_on
+from dashboard.drawing import Rect, Shape, Text, bar, drawn, hatching, shortened, text_width, wrapped
+from dashboard.theme import DIVERGING, PRINT, SEQUENTIAL, Look, interpolate, side_color, text_on
 from dashboard.tokens import Legend, Marks, Row, Tau, fill, largest_of, number, readable, right_to_left, scaled, spoken
 
 PAD_X, PAD_Y, GAP, LINE, LONGEST = 0.42, 0.22, 0.18, 1.3, 14.0  # em of the words
-FILES = {400: "Pretendard-Regular.otf", 600: "Pretendard-SemiBold.otf"}
 
 
 @dataclass(frozen=True)
@@ -34,77 +24,6 @@ class Box:
     width: float
     height: float
     text: str
-
-
-@dataclass(frozen=True)
-class Rect:
-    """A rectangle in pixels; a border where `stroke`, dashed where `dashed`."""
-
-    x: float
-    y: float
-    x2: float
-    y2: float
-    fill: str | None = None
-    radius: float = 0.0
-    stroke: str | None = None
-    dashed: bool = False
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A line in pixels, beneath everything else."""
-
-    x: float
-    y: float
-    x2: float
-    y2: float
-    color: str
-
-
-@dataclass(frozen=True)
-class Text:
-    """A line of text around (x, y), vertically centred."""
-
-    x: float
-    y: float
-    text: str
-    size: float
-    color: str
-    weight: int = 400
-    align: Literal["left", "center", "right"] = "left"
-
-
-Shape = Rect | Rule | Text
-
-
-@cache
-def advances(weight: int) -> dict[int, float]:
-    """The width in em of every character of the shipped font."""
-    font = TTFont(FONTS / FILES[weight], lazy=True)
-    widths, em = font["hmtx"].metrics, font["head"].unitsPerEm
-    return {code: widths[name][0] / em for code, name in font.getBestCmap().items()}
-
-
-def char_width(char: str, weight: int = 400) -> float:
-    """The width of a character in em; a plausible one where the font lacks it."""
-    known = advances(weight).get(ord(char))
-    if known is not None:
-        return known
-    return 0.0 if unicodedata.category(char) in ("Mn", "Me", "Cf") else 1.25 if wide(char) else 0.62
-
-
-def text_width(text: str, size: float, weight: int = 400) -> float:
-    """The width of a line of text in pixels, without kerning."""
-    return size * sum(char_width(char, weight) for char in text)
-
-
-def shortened(text: str, limit: float) -> str:
-    """As much of the text as fits into `limit` em, with an ellipsis where something is missing."""
-    ends = list(accumulate(char_width(char) for char in text))
-    if not ends or ends[-1] <= limit:
-        return text
-    room = limit - char_width("…")
-    return text[: sum(end <= room for end in ends)] + "…"
 
 
 def layout(words: Sequence[str], *, width: float, size: float, least: float = 0.0, below: float = 0.0) -> list[Box]:
@@ -126,33 +45,6 @@ def layout(words: Sequence[str], *, width: float, size: float, least: float = 0.
     return [Box(width - box.x - box.width, box.y, box.width, box.height, box.text) for box in boxes]
 
 
-def wrapped(text: str, width: float, size: float) -> list[str]:
-    """Text broken at spaces into lines of at most `width` pixels."""
-    lines: list[str] = []
-    for word in re.sub(r"(?<=\d) %", "\u00a0%", text).split(" "):
-        if lines and text_width(f"{lines[-1]} {word}", size) <= width:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return lines
-
-
-def bar(x: float, x2: float, middle: float, thick: float, color: str) -> Rect:
-    """A horizontal bar around a height."""
-    return Rect(x, middle - thick / 2, x2, middle + thick / 2, color)
-
-
-def hatching(box: Rect, color: str, step: float = 6.0) -> list[Shape]:
-    """Diagonal lines within a box."""
-    height, width = box.y2 - box.y, box.x2 - box.x
-    lines: list[Shape] = []
-    for k in range(1, int((width + height) / step) + 1):
-        at = k * step
-        start, end = max(0.0, at - height), min(width, at)
-        lines.append(Rule(box.x + start, box.y + at - start, box.x + end, box.y + at - end, color))
-    return lines
-
-
 def word_shapes(box: Box, row: Row, share: float | None, states: Sequence[str], size: float, look: Look) -> list[Shape]:
     """One word: its box, its state, its text."""
     p = look.palette
@@ -167,21 +59,16 @@ def word_shapes(box: Box, row: Row, share: float | None, states: Sequence[str], 
         color = p.muted if "masked" in states else p.ink
     else:
         shade = fill(share, row.signed, look.mode)
-        shapes.append(Rect(**(asdict(rect) | {"fill": shade})))
+        shapes.append(replace(rect, fill=shade))
         color = text_on(shade)
     if "selected" in states or "forbidden" in states:
-        out = {"x": rect.x - 2, "y": rect.y - 2, "x2": rect.x2 + 2, "y2": rect.y2 + 2, "stroke": p.ink}
-        shapes.append(Rect(**(asdict(rect) | out | {"dashed": "selected" not in states})))
+        ring = replace(rect, x=rect.x - 2, y=rect.y - 2, x2=rect.x2 + 2, y2=rect.y2 + 2, stroke=p.ink)
+        shapes.append(replace(ring, dashed="selected" not in states))
     shapes.append(Text(center, middle, box.text, text_size, color, align="center"))
     if "masked" in states:
         half = box.width / 2 - PAD_X * size
         shapes.append(bar(center - half, center + half, middle, 1, p.muted))
     return shapes
-
-
-def moved(box: Box, x: float, y: float) -> Box:
-    """The box at another place."""
-    return Box(box.x + x, box.y + y, box.width, box.height, box.text)
 
 
 def tau_shapes(tau: Tau, x: float, y: float, width: float, size: float, look: Look) -> list[Shape]:
@@ -230,42 +117,6 @@ def legend_shapes(legends: Sequence[Legend], undefined: str, y: float, size: flo
     return shapes
 
 
-def drawn(shapes: Sequence[Shape], width: float, height: float, look: Look, alt_text: str) -> Any:
-    """The shapes as one chart in pixels: rules, then rectangles, then text; those that look alike are one layer."""
-    layers: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for shape in shapes:
-        match shape:
-            case Rect():
-                key: tuple[Any, ...] = ("rect", shape.radius, shape.stroke, shape.dashed)
-            case Rule():
-                key = ("rule", shape.color)
-            case Text():
-                key = ("text", shape.size, shape.weight, shape.align)
-        layers.setdefault(key, []).append(asdict(shape))
-    x = {"scale": alt.Scale(domain=[0, width], nice=False, zero=False), "axis": None}
-    y = {"scale": alt.Scale(domain=[height, 0], nice=False, zero=False), "axis": None}
-    ordered = sorted(layers.items(), key=lambda item: ("rule", "rect", "text").index(item[0][0]))
-    charts = [layer(alt.Chart(pd.DataFrame(rows)), key, x, y) for key, rows in ordered]
-    scale = look.base / 13
-    return finished(charts, look, height=height / scale, width=width / scale, alt_text=alt_text)
-
-
-def layer(chart: alt.Chart, key: tuple[Any, ...], x: dict[str, Any], y: dict[str, Any]) -> Any:
-    """Shapes that look alike."""
-    place: dict[str, Any] = {"x": alt.X("x:Q", **x), "y": alt.Y("y:Q", **y)}
-    if key[0] == "text":
-        mark = chart.mark_text(fontSize=key[1], fontWeight=key[2], align=key[3], baseline="middle")
-        return mark.encode(text="text:N", color=alt.Color("color:N", scale=None), **place)
-    place |= {"x2": "x2:Q", "y2": "y2:Q"}
-    if key[0] == "rule":
-        return chart.mark_rule(color=key[1], strokeWidth=1).encode(**place)
-    if key[2]:
-        dash = [5, 3] if key[3] else [1, 0]
-        outline = chart.mark_rect(filled=False, stroke=key[2], strokeWidth=2, strokeDash=dash, cornerRadius=key[1])
-        return outline.encode(**place)
-    return chart.mark_rect(cornerRadius=key[1], strokeWidth=0).encode(fill=alt.Fill("fill:N", scale=None), **place)
-
-
 def strips_chart(
     rows: Sequence[Row],
     words: Sequence[str],
@@ -279,7 +130,6 @@ def strips_chart(
     look: Look = PRINT,
 ) -> Any:
     """The figure of `tokens.strips_html` as a chart of `width` pixels: labels above their strips, legend at the foot."""
-    p, marks = look.palette, marks or Marks()
     small, size = float(look.base), look.base * 1.3 if look.base < 20 else float(look.base)
     beside = 10.5 * small if any(row.tau or row.note for row in rows) else 0.0
     digits = max((len(number(w, r.decimals, r.signed)) for r in rows for w in r.weights), default=0)
@@ -292,27 +142,37 @@ def strips_chart(
     y = 0.0
     for row in rows:
         if row.label or row.sublabel:
-            color = side_color(row.side, p) if row.side else p.ink
+            color = side_color(row.side, look.palette) if row.side else look.palette.ink
             shapes.append(Text(0, y + 0.8 * size, row.label, 1.15 * small, color, 600))
-            shapes.append(Text(sub_x, y + 0.8 * size, row.sublabel, small, p.muted))
+            shapes.append(Text(sub_x, y + 0.8 * size, row.sublabel, small, look.palette.muted))
             y += 1.6 * size
-        for i, (box, share) in enumerate(zip(boxes, scaled(row, largest), strict=True)):
-            place = moved(box, 0, y)
-            shapes += word_shapes(place, row, share, marks.states(i), size, look)
-            if numbers:
-                text = number(row.weights[i], row.decimals, row.signed)
-                under = place.y + place.height + 0.6 * size
-                shapes.append(Text(place.x + place.width / 2, under, text, 0.76 * size, p.muted, align="center"))
-        middle = y + max(depth, 3 * small) / 2
-        if row.tau:
-            shapes += tau_shapes(row.tau, width - beside, middle - 0.3 * small, beside, small, look)
-        elif row.note:
-            lines = wrapped(row.note, beside, small)
-            shapes += [
-                Text(width - beside, middle + (k - (len(lines) - 1) / 2) * 1.35 * small, line, small, p.muted)
-                for k, line in enumerate(lines)
-            ]
+        placed = [replace(box, y=box.y + y) for box in boxes]
+        shapes += row_shapes(row, placed, scaled(row, largest), marks or Marks(), numbers, size, look)
+        shapes += beside_shapes(row, width - beside, y + max(depth, 3 * small) / 2, beside, look)
         y += depth + 0.9 * size
     shapes += legend_shapes(legends, undefined, y + 0.5 * small, small, look)
     said = ". ".join(spoken(row, words, undefined or "–") for row in rows)
     return drawn(shapes, width, y + 1.2 * small, look, said)
+
+
+def row_shapes(
+    row: Row, boxes: Sequence[Box], shares: Sequence[float | None], marks: Marks, numbers: bool, size: float, look: Look
+) -> list[Shape]:
+    """The words of one row, each with its number under it where wanted."""
+    shapes: list[Shape] = []
+    for i, (box, share) in enumerate(zip(boxes, shares, strict=True)):
+        shapes += word_shapes(box, row, share, marks.states(i), size, look)
+        if numbers:
+            text, under = number(row.weights[i], row.decimals, row.signed), box.y + box.height + 0.6 * size
+            shapes.append(Text(box.x + box.width / 2, under, text, 0.76 * size, look.palette.muted, align="center"))
+    return shapes
+
+
+def beside_shapes(row: Row, x: float, middle: float, width: float, look: Look) -> list[Shape]:
+    """What stands beside a strip: its agreement, else its note."""
+    small = float(look.base)
+    if row.tau:
+        return tau_shapes(row.tau, x, middle - 0.3 * small, width, small, look)
+    lines = wrapped(row.note, width, small) if row.note else []
+    first = middle - (len(lines) - 1) / 2 * 1.35 * small
+    return [Text(x, first + k * 1.35 * small, line, small, look.palette.muted) for k, line in enumerate(lines)]

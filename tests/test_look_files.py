@@ -17,8 +17,8 @@ from PIL import Image, ImageFont
 from pptx import Presentation
 from pypdf import PdfReader
 
-from dashboard import axes, charts, export, frames, strips
-from dashboard.theme import LIGHT, PRINT, SLIDE, Look
+from dashboard import axes, charts, drawing, export, frames, strips
+from dashboard.theme import FONTS, LIGHT, PRINT, SLIDE, Look
 from dashboard.tokens import Legend, Marks, Row, Tau
 
 CITATION = "Jain & Wallace 2019, §4.1 <어텐션>"
@@ -80,7 +80,7 @@ def test_a_pdf_embeds_its_fonts_and_its_source() -> None:
 
 def inked(text: str) -> np.ndarray:
     """The pixels of one word, its box cut away."""
-    image = png_of(strips.drawn([strips.Text(4, 20, text, 24, "#000000")], 140, 40, PRINT, "")).convert("L")
+    image = png_of(drawing.drawn([drawing.Text(4, 20, text, 24, "#000000")], 140, 40, PRINT, "")).convert("L")
     return np.asarray(image) < 128
 
 
@@ -114,13 +114,13 @@ def test_slides_and_dark_pages_are_drawn_too() -> None:
 
 
 def test_words_are_measured_with_the_shipped_font() -> None:
-    font = ImageFont.truetype(str(strips.FONTS / strips.FILES[400]), 200)
+    font = ImageFont.truetype(str(FONTS / drawing.FILES[400]), 200)
     for word in ("devastating", "무너뜨리는", "τ = 0.41"):
-        assert strips.text_width(word, 200) == pytest.approx(font.getlength(word), rel=0.02)
+        assert drawing.text_width(word, 200) == pytest.approx(font.getlength(word), rel=0.02)
 
 
 def test_layout_by_hand() -> None:
-    word = strips.text_width("aa", 10) + 8.4
+    word = drawing.text_width("aa", 10) + 8.4
     first, second, third = strips.layout(["aa", "aa", "aa"], width=2 * word + 1.8, size=10)
     assert (first.x, second.x, third.x) == pytest.approx((0, word + 1.8, 0))
     assert (first.y, second.y, third.y) == pytest.approx((0, 0, 17.4 + 1.8)) and first.height == pytest.approx(17.4)
@@ -139,9 +139,9 @@ def test_boxes_stay_within_the_width_and_never_overlap(words: list[str], width: 
 
 
 def test_a_long_word_ends_in_an_ellipsis() -> None:
-    assert strips.shortened("short", 14) == "short"
-    cut = strips.shortened("y" * 99, 5)
-    assert cut.endswith("…") and strips.text_width(cut, 1) <= 5 < strips.text_width(cut + "y", 1)
+    assert drawing.shortened("short", 14) == "short"
+    cut = drawing.shortened("y" * 99, 5)
+    assert cut.endswith("…") and drawing.text_width(cut, 1) <= 5 < drawing.text_width(cut + "y", 1)
 
 
 def test_text_from_the_right_starts_at_the_right() -> None:

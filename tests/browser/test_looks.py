@@ -1,4 +1,4 @@
-"""Every page, light and dark, fits a phone, a laptop and a projector, and has no grave barrier for those who see less."""
+"""Every page, light and dark, fits a phone, a laptop and a projector, and has no grave barrier for its readers."""
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]

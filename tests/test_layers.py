@@ -20,7 +20,7 @@ FOLDERS = ("core", "dashboard", "pages")
 LAYERS = (
     {"types"},
     {"interventions", "agreement", "text", "device", "hub"},
-    {"babi"},
+    {"babi", "data_closed"},
     {"data"},
     {"models"},
     {"importance", "training", "reading"},

@@ -4,10 +4,10 @@ Blank text, a missing or unwanted query and a story without an answer are refuse
 unknown words and single words are answered with a note.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.models import vocabulary as vocab
-from core.models.classifier import Classifier
+from core.models.classifier import Classifier, cut
 from core.text import words
 from core.types import Card, Example, Note, Refusal
 
@@ -32,10 +32,9 @@ def read(model: Classifier, text: str, query: str | None = None) -> Reading:
     card = model.card
     all_words, asked = words(text), words(query or "")
     _check(card, text, all_words, query, asked)
-    kept = all_words[: card.max_tokens]
-    candidates = _candidates(card, kept)
-    example = Example("typed", kept, asked[: card.max_tokens], candidates=candidates)
-    return Reading(example, len(all_words) - len(kept), _notes(model, example, len(all_words)))
+    example = cut(Example("typed", all_words, asked), card.task, card.max_tokens)
+    example = replace(example, candidates=_candidates(card, example.text))
+    return Reading(example, len(all_words) - len(example.text), _notes(model, example, len(all_words)))
 
 
 def target_id(card: Card, target: str | None, predicted: int) -> int:
@@ -77,13 +76,9 @@ def _notes(model: Classifier, example: Example, given: int) -> tuple[Note, ...]:
     limit, n = model.card.max_tokens, len(example.text)
     notes = []
     if given > n:
-        notes.append(
-            Note(
-                "cut",
-                f"The text has {given} words; the last {given - n} were cut, {limit} are read.",
-                {"given": given, "cut": given - n, "limit": limit},
-            )
-        )
+        end = "first" if model.card.task.kind == "qa" else "last"
+        sentence = f"The text has {given} words; the {end} {given - n} were cut, {limit} are read."
+        notes.append(Note("cut", sentence, {"given": given, "cut": given - n, "limit": limit, "end": end}))
     if n == 1:
         notes.append(Note("one_word", "One word takes all the attention, so there is nothing to rank or to leave out."))
     for part, tokens in (("text", example.text), ("query", example.query)):

@@ -16,7 +16,7 @@ from core import data
 from core.interventions import scale
 from core.models import registry, wordpieces
 from core.models import vocabulary as vocab
-from core.models.classifier import Classifier, build
+from core.models.classifier import Classifier, build, cut
 from core.models.encoders import ENCODERS
 from core.models.scores import NORMALIZERS, SCORES
 from core.models.vocabulary import Vocabulary
@@ -36,10 +36,12 @@ class Recipe:
     hidden_dim: int = 64
     words: int = 8000  # the largest vocabulary
     subwords: bool = False
-    minilm: bool = True  # whether embeddings start from word pieces of MiniLM
+    minilm: bool = True  # whether embeddings start from word pieces of MiniLM, else from a normal distribution
+    embedding_std: float = 0.25  # of the start values
     max_words: int = 512  # texts are cut there
-    train_limit: int | None = None
 
+
+STORIES = Recipe(epochs=10, dropout=0.0, rate=3e-3, minilm=False, embedding_std=1.0, embedding_dim=50, hidden_dim=32)
 
 RECIPES: dict[str, Recipe] = {
     "sst2": Recipe(epochs=6),
@@ -47,9 +49,9 @@ RECIPES: dict[str, Recipe] = {
     "newsgroups_sports": Recipe(epochs=10, rate=2e-3),
     "imdb": Recipe(epochs=6, max_words=400),
     "nsmc": Recipe(epochs=6, subwords=True, minilm=False),
-    "babi1": Recipe(epochs=12, dropout=0.0, minilm=False, embedding_dim=50, hidden_dim=32, rate=3e-3),
-    "babi2": Recipe(epochs=12, dropout=0.0, minilm=False, embedding_dim=50, hidden_dim=32, rate=3e-3),
-    "babi3": Recipe(epochs=12, dropout=0.0, minilm=False, embedding_dim=50, hidden_dim=32, rate=3e-3),
+    "babi1": STORIES,
+    "babi2": STORIES,
+    "babi3": STORIES,
     "snli": Recipe(epochs=8),
 }
 
@@ -119,12 +121,12 @@ def train(
 ) -> Card | None:
     """Trains and saves a model, measures it as read back, and returns its card; None where `progress` stopped it."""
     parts, recipe = parse(name), RECIPES[parse(name).data]
-    examples, validation = (_cut(data.load(parts.data, s, root=root), recipe) for s in ("train", "validation"))
+    examples, validation, test = (_load(parts.data, split, recipe, root) for split in data.SPLITS)
     words = _vocabulary(parts.data, recipe, examples, vocabularies)
-    model = build(_draft(name, parts, recipe, words), words, parts.seed)
+    model = build(_draft(name, parts, recipe, words), words, parts.seed, recipe.embedding_std)
     if recipe.minilm:
         with torch.no_grad():
-            model.embedding.weight.copy_(wordpieces.vectors(words, recipe.embedding_dim))
+            model.embedding.weight.copy_(wordpieces.vectors(words, recipe.embedding_dim, recipe.embedding_std))
     fitted = fit(
         model,
         examples,
@@ -152,11 +154,15 @@ def train(
     }
     card = dataclasses.replace(model.card, training=training, parameters=sum(p.numel() for p in model.parameters()))
     registry.save(fitted.model, card, checkpoints)
-    card = _measured(name, checkpoints, vocabularies, examples, _cut(data.load(parts.data, "test", root=root), recipe))
+    card = _measured(name, checkpoints, vocabularies, examples, test)
     registry.write_card(card, checkpoints)
     if checkpoint is not None:
         shutil.rmtree(checkpoint, ignore_errors=True)
     return card
+
+
+def _load(name: str, split: str, recipe: Recipe, root: Path | None) -> list[Example]:
+    return [cut(e, data.TASKS[name], recipe.max_words) for e in data.load(name, split, root=root)]
 
 
 def _measured(name: str, checkpoints: Path, vocabularies: Path, train: Sequence[Example], test: Sequence[Example]) -> Card:
@@ -206,10 +212,6 @@ def _vocabulary(name: str, recipe: Recipe, train: Sequence[Example], folder: Pat
         make = vocab.build_pieces if recipe.subwords else vocab.build_words
         vocab.save(make(texts, limit=recipe.words), path)
     return vocab.load(path)
-
-
-def _cut(examples: Sequence[Example], recipe: Recipe) -> list[Example]:
-    return [dataclasses.replace(e, text=e.text[: recipe.max_words]) for e in examples]
 
 
 def _naive_bayes(train: Sequence[Example], test: Sequence[Example]) -> float:

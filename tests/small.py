@@ -53,10 +53,7 @@ def small_model(
     seed: int = 3,
 ) -> Classifier:
     """A random classifier whose scores differ enough from word to word for attention to be far from flat."""
-    model = build(small_card(encoder, score, normalizer, kind), small_vocabulary(), seed)
-    state = {k: v * 8 if k == "embedding.weight" else v for k, v in model.state_dict().items()}
-    model.load_state_dict(state)
-    return model.requires_grad_(False)
+    return build(small_card(encoder, score, normalizer, kind), small_vocabulary(), seed, 0.8).requires_grad_(False)
 
 
 def example(text: str, query: str = "", label: int | None = None, candidates: tuple[int, ...] = ()) -> Example:

@@ -20,7 +20,7 @@ from core.models import vocabulary as vocab
 from core.models.encoders import ENCODERS
 from core.models.scores import NORMALIZERS, SCORES
 from core.models.vocabulary import Vocabulary
-from core.types import Batch, Card, Example, Intervention, Readout, Run
+from core.types import Batch, Card, Example, Intervention, Readout, Run, Task
 
 
 class Classifier(nn.Module):
@@ -55,8 +55,8 @@ class Classifier(nn.Module):
 
     def encode(self, examples: Sequence[Example]) -> Batch:
         """The examples as one padded batch, each text cut to the card's `max_tokens` words."""
-        limit, labels = self.card.max_tokens, len(self.card.task.labels)
-        kept = tuple(dataclasses.replace(e, text=e.text[:limit], query=e.query[:limit]) for e in examples)
+        labels = len(self.card.task.labels)
+        kept = tuple(cut(e, self.card.task, self.card.max_tokens) for e in examples)
         text, word = _padded([vocab.ids(self.vocabulary, e.text) for e in kept])
         query, _ = _padded([vocab.ids(self.vocabulary, e.query) for e in kept])
         allowed = torch.ones(len(kept), labels, dtype=torch.bool)
@@ -139,21 +139,32 @@ class Classifier(nn.Module):
         return nn.functional.linear(context, self.decoder.weight) + bias
 
 
-def build(card: Card, vocabulary: Vocabulary, seed: int) -> Classifier:
+def cut(example: Example, task: Task, limit: int) -> Example:
+    """The example with at most `limit` words: the first of a text, the last of a story (where its answer lies)."""
+    n = len(example.text)
+    start = max(0, n - limit) if task.kind == "qa" else 0
+    if n <= limit and len(example.query) <= limit:
+        return example
+    evidence = tuple(e - start for e in example.evidence if start <= e < start + limit)
+    text, query = example.text[start : start + limit], example.query[:limit]
+    return dataclasses.replace(example, text=text, query=query, evidence=evidence)
+
+
+def build(card: Card, vocabulary: Vocabulary, seed: int, embedding_std: float = 1.0) -> Classifier:
     """A classifier with fresh weights that depend on the seed alone (Glorot for matrices, zero for biases)."""
     with torch.device("meta"):
         model = Classifier(card, vocabulary)
     model.to_empty(device="cpu")
     generator = torch.Generator().manual_seed(seed)
     for name, parameter in model.named_parameters():
-        _initialize(name, parameter, generator)
+        _initialize(name, parameter, generator, embedding_std)
     return model
 
 
 @torch.no_grad()
-def _initialize(name: str, parameter: Tensor, generator: torch.Generator) -> None:
+def _initialize(name: str, parameter: Tensor, generator: torch.Generator, embedding_std: float) -> None:
     if name == "embedding.weight":
-        nn.init.normal_(parameter, std=0.1, generator=generator)
+        nn.init.normal_(parameter, std=embedding_std, generator=generator)
         parameter[vocab.PAD] = 0
     elif name == "score.sharpness":
         nn.init.constant_(parameter, 4.0)

@@ -28,7 +28,7 @@ def folder() -> Path:
     return Path(spec.submodule_search_locations[0]) / "model"
 
 
-def vectors(vocabulary: Vocabulary, dim: int, std: float = 0.25) -> Tensor:
+def vectors(vocabulary: Vocabulary, dim: int, std: float) -> Tensor:
     """Start values "id dim" for a vocabulary of words: the mean of a word's pieces on the first `dim` principal axes
     of the vocabulary.
 

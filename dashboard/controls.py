@@ -18,7 +18,7 @@ from dashboard.resources import Choice
 from dashboard.shell import Here
 
 OWN = "own"  # the option that stands for the reader's own text
-MODEL_WIDTH, SENTENCE_WIDTH, TARGET_WIDTH = 230, 420, 190
+MODEL_WIDTH, SENTENCE_WIDTH = 230, 420
 ROLES = {"classification": ("text", ""), "qa": ("story", "question"), "nli": ("premise", "hypothesis")}
 
 
@@ -57,14 +57,12 @@ def pick_model(here: Here, names: Sequence[str]) -> None:
     """The model's select box; models of a seed or another variant are shown only where the link names one."""
     shown = [name for name in names if ":" not in name or name == here.link.model]
     st.session_state["picker_model"] = here.link.model
-    st.selectbox(
-        here.t("picker.model"), shown, key="picker_model", width=MODEL_WIDTH, on_change=lambda: choose_model(st.session_state["picker_model"])
-    )
+    st.selectbox(here.t("picker.model"), shown, key="picker_model", width=MODEL_WIDTH, on_change=choose_model)
 
 
-def choose_model(name: str) -> None:
-    """The link with another model; what suits it of the old choice stays."""
-    now = link.moved(link.current(), name, suits, resources.sample_ids)
+def choose_model() -> None:
+    """The link with the model that was picked; what suits it of the old choice stays."""
+    now = link.moved(link.current(), st.session_state["picker_model"], suits, resources.sample_ids)
     link.put(model=now.model, sample=now.sample, own=now.own, query=now.query, target=now.target)
 
 
@@ -103,10 +101,12 @@ def own_text(here: Here, card: Card, choice: Choice | None) -> None:
     """A popover with one or two fields and a button. Its keys follow the text shown, so that applying closes it."""
     stamp = sha256(repr((choice, here.link.lang)).encode()).hexdigest()[:12]
     text_role, query_role = ROLES[card.task.kind]
-    with st.popover(here.t("picker.own"), icon=":material/edit:", key=f"own_{stamp}"), st.form(f"own_form_{stamp}", border=False):
-        st.text_area(here.t(f"picker.own_{text_role}"), choice.text if choice else "", key=f"own_text_{stamp}", height=120)
+    text, query = (choice.text, choice.query) if choice else ("", "")
+    popover = st.popover(here.t("picker.own"), icon=":material/edit:", key=f"own_{stamp}")
+    with popover, st.form(f"own_form_{stamp}", border=False):
+        st.text_area(here.t(f"picker.own_{text_role}"), text, key=f"own_text_{stamp}", height=120)
         if query_role:
-            st.text_area(here.t(f"picker.own_{query_role}"), choice.query if choice else "", key=f"own_query_{stamp}", height=80)
+            st.text_area(here.t(f"picker.own_{query_role}"), query, key=f"own_query_{stamp}", height=80)
         st.caption(here.t("picker.own_help", n=card.max_tokens))
         st.form_submit_button(here.t("picker.apply"), on_click=apply_own, args=(stamp,))
 
@@ -126,7 +126,7 @@ def show_prediction(here: Here, place: DeltaGenerator, prediction: Mapping[str, 
     place.html(tokens.prediction_html(here.t("picker.prediction"), here.t.label(ranked[0][0]), ranked[0][1], rest))
 
 
-def choose(here: Here, name: str, labels: Mapping[str, str], label: str, *, help_text: str | None = None, quiet: bool = False) -> str:
+def choose(here: Here, name: str, labels: Mapping[str, str], label: str, *, help_text: str | None = None) -> str:
     """The code of one of the page's own keys, chosen with a segmented control."""
     key = shell.own_key(here.page, name)
     st.session_state[key] = here.key(name)
@@ -137,7 +137,6 @@ def choose(here: Here, name: str, labels: Mapping[str, str], label: str, *, help
         key=key,
         required=True,
         help=help_text,
-        label_visibility="collapsed" if quiet else "visible",
         on_change=lambda: link.put(keys={**link.current().keys, key: st.session_state[key]}),
     )
     return here.key(name)
@@ -153,7 +152,7 @@ def target(here: Here, predicted: str, labels: Sequence[str]) -> None:
         format_func=lambda name: t("control.predicted", label=t.label(name)) if name == predicted else t.label(name),
         key="target",
         help=t("control.target_help"),
-        width=TARGET_WIDTH,
+        width=MODEL_WIDTH,
         on_change=lambda: link.put(target="" if st.session_state["target"] == predicted else st.session_state["target"]),
     )
 
@@ -177,7 +176,9 @@ def guess(here: Here, about: str, question: str, options: Mapping[str, str]) -> 
     with st.container(key="guess", gap="xsmall"):
         st.markdown(question)
         with st.container(horizontal=True, vertical_alignment="center"):
-            option = st.segmented_control(question, list(options), format_func=lambda o: options[o], key=key, label_visibility="collapsed")
+            option = st.segmented_control(
+                question, list(options), format_func=lambda name: options[name], key=key, label_visibility="collapsed"
+            )
             st.button(
                 t("predict.lock"),
                 type="primary",

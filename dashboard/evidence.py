@@ -1,12 +1,14 @@
 """What a whole test set says, beside what the papers printed: tables of an experiment's results as tidy frames.
 
-The published figures are those that were read first-hand (`assets/published.csv`); a cell that the paper's table does not have may
-stand in the authors' files of the same run, and then says so. Means and shares are made as the paper made them: the standard
-deviation over sentences, and the share of p <= 0.05 among all sentences, those without a defined p counted as not significant.
+The published figures are those that were read first-hand (`assets/published.csv`); a cell that the paper's table does not
+have may stand in the authors' files of the same run, and then says so. Means and shares are made as the paper made them: the
+standard deviation over sentences, and the share of p <= 0.05 among all sentences, those without a defined p counted as not
+significant.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -56,7 +58,7 @@ def published(dataset: str, model: str, measure: str, group: str) -> Published |
         cells = rows[(rows["table"] == name) & (rows["class_or_split"] == group)].set_index("metric")
         if (metric := f"tau attention~{measure}") in cells.index:
             share = cells["value"].get(f"p<=.05 attention~{measure}")
-            return Published(*(_number(x) for x in (cells["value"][metric], cells["std"][metric], share)), name)  # type: ignore[arg-type]
+            return Published(float(cells["value"][metric]), _number(cells["std"][metric]), _number(share), name)
     return None
 
 
@@ -166,8 +168,8 @@ def _parts(model_name: str) -> tuple[str, str]:
     return dataset, model
 
 
-def _number(value: object) -> float | None:
-    return None if value is None or pd.isna(value) else float(value)  # type: ignore[arg-type,call-overload]
+def _number(value: Any) -> float | None:
+    return None if pd.isna(value) else float(value)
 
 
 def by_label(frame: pd.DataFrame, model_name: str) -> list[tuple[str, pd.Series]]:
@@ -189,16 +191,17 @@ def noise(found: Explanation, names: Mapping[str, str]) -> pd.DataFrame:
     """Tau of attention with each measure over its 2, 3, ... most important words: x, series, mean, low, high."""
     rows = []
     for measure, name in names.items():
-        scores = (found.scores["attention"], found.scores[measure])
-        if any(None in values for values in scores):
+        attention, scores = ([x for x in found.scores[name] if x is not None] for name in ("attention", measure))
+        if len(scores) != len(attention):
             continue
-        added = noise_in_tau(*scores, tie=(TIES.get("attention", 0.0), TIES.get(measure, 0.0)))
+        added = noise_in_tau(attention, scores, tie=(TIES.get("attention", 0.0), TIES.get(measure, 0.0)))
         rows += [
             {"x": i, "series": name, "mean": step.kendall_tau, "low": step.low, "high": step.high}
             for i, step in enumerate(added, 2)
             if step.kendall_tau is not None
         ]
-    return pd.DataFrame(rows, columns=["x", "series", "mean", "low", "high"]).astype({"mean": float, "low": float, "high": float})
+    table = pd.DataFrame(rows, columns=["x", "series", "mean", "low", "high"])
+    return table.astype(dict.fromkeys(("mean", "low", "high"), float))
 
 
 def pairs(found: Explanation, t: Texts) -> pd.DataFrame:
@@ -217,21 +220,20 @@ def pairs(found: Explanation, t: Texts) -> pd.DataFrame:
 
 def printed(table: pd.DataFrame, t: Texts) -> pd.DataFrame:
     """A comparison as it is read: measure, label, here, published, where it stands."""
-    cell = "{mean} ± {std}, {share} %"
 
-    def written(mean: float | None, std: float | None, share: float | None) -> str:
-        if mean is None or pd.isna(mean):
+    def written(mean: Any, std: Any, share: Any) -> str:
+        if pd.isna(mean):
             return "–"
-        return cell.format(mean=number(mean), std=number(std), share="–" if pd.isna(share) else round(100 * share))
+        return f"{number(mean)} ± {number(std)}" + ("" if pd.isna(share) else f", {round(100 * share)} %")
 
     rows = [
         {
-            t("published.measure"): t(f"measure.{row.measure}"),
-            t("published.class"): t.label(row.group) or t("published.all"),
-            t("published.ours"): written(row.mean, row.std, row.share),
-            t("published.paper"): written(row.paper_mean, row.paper_std, row.paper_share),
+            t("published.measure"): t(f"measure.{row['measure']}"),
+            t("published.class"): t.label(row["group"]) or t("published.all"),
+            t("published.ours"): written(row["mean"], row["std"], row["share"]),
+            t("published.paper"): written(row["paper_mean"], row["paper_std"], row["paper_share"]),
         }
-        for row in table.itertuples()
+        for row in table.to_dict("records")
     ]
     return pd.DataFrame(rows)
 
@@ -241,7 +243,7 @@ def other_map(model: Classifier, reading: Reading, epsilon: float) -> Adversary:
     return adversary(model, model.encode([reading.example]), epsilon=epsilon)[0]
 
 
-def mixing(model: Classifier, reading: Reading, words: int) -> list[list[float]]:
-    """How much the state at each of the first words depends on each of them, rows summing to one; longer texts are cut there."""
+def mixing(model: Classifier, reading: Reading, words: int) -> np.ndarray:
+    """How much the state at each of the first words depends on each of them, rows summing to one; longer texts are cut."""
     short = replace(reading.example, text=reading.example.text[:words])
-    return importance.mixing(model, model.encode([short]), words=words)
+    return np.asarray(importance.mixing(model, model.encode([short]), words=words))

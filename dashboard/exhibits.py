@@ -1,14 +1,15 @@
 """A figure's frame on a page: title or legend left, controls, numbers and files right, caption and source below.
 
-The same `Exhibit` is drawn on the screen and into files, so that a slide shows what the lecturer saw. Files are made when they are
-asked for, from plain values and outside the session; where making one fails, the file says so in words. In a lecture there is
-nothing to download.
+The same `Exhibit` is drawn on the screen and into files, so that a slide shows what the lecturer saw. Files are made when they
+are asked for, from plain values and outside the session; where making one fails, the file says so in words. In a lecture there
+is nothing to download.
 """
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -19,8 +20,8 @@ from dashboard import export, link, resources, shell
 from dashboard.shell import Here
 from dashboard.theme import PRINT, SLIDE, Look
 
-MIME = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv"}
-MIME_SLIDE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+PICTURES: dict[export.Format, str] = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
+SLIDES = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 log = logging.getLogger(__name__)
 
 
@@ -40,6 +41,16 @@ class Exhibit:
     alt: str = ""
     on_screen: bool = True
     cited: bool = True
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that a figure can become: what its button says, and how it is made when the button is pressed."""
+
+    label: str
+    kind: str
+    mime: str
+    make: Callable[[], bytes]
 
 
 @contextmanager
@@ -88,37 +99,49 @@ def numbers(here: Here, key: str, exhibit: Exhibit) -> None:
         for title, table in exhibit.tables.items():
             if title:
                 st.markdown(f"**{title}**")
-            st.dataframe(table, hide_index=True, height="content" if len(table) < 9 else 320)
+            shown = table.rename(columns=lambda name: here.t.words.get(f"column.{name}", name))
+            rounded = {str(name): st.column_config.NumberColumn(format="%.3g") for name in shown.select_dtypes("float")}
+            size: dict[str, Any] = {
+                "width": min(640, 60 + 110 * len(table.columns)),
+                "height": 280 if len(table) > 8 else "content",
+            }
+            st.dataframe(shown, hide_index=True, column_config=rounded, **size)
 
 
 def downloads(here: Here, key: str, exhibit: Exhibit) -> None:
     """A popover with the figure as files, its numbers, a slide, and the link."""
     t, settings = here.t, settings_of(here, exhibit)
-    with st.popover(t("figure.download"), type="tertiary", icon=":material/download:", key=f"{key}-files"):
-        for kind, make in files(here, exhibit, settings).items():
-            name = export.file_name(shell.name_of(here.page), here.link.model, exhibit.name, kind="pptx" if kind == "slide" else kind)
-            mime = MIME.get(kind, MIME_SLIDE)
-            st.download_button(
-                t(f"figure.{kind}"), attempted(make), name, mime, key=f"{key}-{kind}", on_click="ignore", type="tertiary"
-            )
+    popover = st.popover(t("figure.download"), type="tertiary", icon=":material/download:", key=f"{key}-files")
+    with popover, st.container(width=340, gap="xsmall"):
+        with st.container(horizontal=True, gap="xsmall"):
+            for file in files(here, exhibit, settings):
+                name = export.file_name(shell.name_of(here.page), here.link.model, exhibit.name, kind=file.kind)
+                make = attempted(file.make)
+                st.download_button(file.label, make, name, file.mime, key=f"{key}-{file.label}", on_click="ignore")
         st.caption(t("figure.link"))
         st.code(address(here), language=None, wrap_lines=True)
         if not link.carried(here.link):
             st.caption(t("figure.link_sample", allowed=link.LONGEST))
 
 
-def files(here: Here, exhibit: Exhibit, settings: Mapping[str, object]) -> dict[str, Callable[[], bytes]]:
+def files(here: Here, exhibit: Exhibit, settings: Mapping[str, object]) -> list[File]:
     """What can be downloaded, and how each file is made."""
-    citation = f"{exhibit.source}. {exhibit.caption}"
-    table = pd.concat(exhibit.tables.values()) if len(exhibit.tables) > 1 else next(iter(exhibit.tables.values()))
-    made: dict[str, Callable[[], bytes]] = {}
+    t, citation = here.t, f"{exhibit.source}. {exhibit.caption}"
+    made: list[File] = []
     if (draw := exhibit.draw) is not None:
-        for kind in ("png", "svg", "pdf"):
-            made[kind] = lambda kind=kind: export.figure(draw(PRINT), kind, citation=citation, settings=settings)  # type: ignore[misc]
-    made["csv"] = lambda: export.csv(table, citation=citation, settings=settings)
-    if draw is not None:
-        made["slide"] = slide(here, exhibit, draw, settings)
+        for kind, mime in PICTURES.items():
+            make = partial(picture, draw, kind, citation=citation, settings=settings)
+            made.append(File(t(f"figure.{kind}"), kind, mime, make))
+        made.append(File(t("figure.slide"), "pptx", SLIDES, slide(here, exhibit, draw, settings)))
+    for title, table in exhibit.tables.items():
+        label = f"{t('figure.csv')}: {title}" if title else t("figure.csv")
+        made.append(File(label, "csv", "text/csv", partial(export.csv, table, citation=citation, settings=settings)))
     return made
+
+
+def picture(draw: Callable[[Look], Any], kind: export.Format, *, citation: str, settings: Mapping[str, object]) -> bytes:
+    """The figure drawn for print, as a file."""
+    return export.figure(draw(PRINT), kind, citation=citation, settings=settings)
 
 
 def slide(here: Here, exhibit: Exhibit, draw: Callable[[Look], Any], settings: Mapping[str, object]) -> Callable[[], bytes]:

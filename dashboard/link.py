@@ -141,7 +141,7 @@ def current() -> Link:
 
 
 def put(**changes: Any) -> None:
-    """Changes of the link, for callbacks of widgets: the next run shows them. Earlier complaints about the link are done with."""
+    """Changes the link, for callbacks of widgets: the next run shows it. Earlier complaints about the link are done with."""
     state = st.session_state
     state["link"] = replace(state["link"], **changes)
     state["link_notes"] = ()
@@ -169,9 +169,7 @@ def _seed(given: Mapping[str, str], notes: list[Note]) -> int:
     return 0
 
 
-def _with_text(
-    link: Link, codes: Mapping[str, str], ids: Sequence[str], before: Link | None, notes: list[Note]
-) -> Link:
+def _with_text(link: Link, codes: Mapping[str, str], ids: Sequence[str], before: Link | None, notes: list[Note]) -> Link:
     """The link with its sample or own text. An own text keeps the last sample in reserve, for links that cannot carry it."""
     reserve = before.sample if before and before.sample in ids else (ids[0] if ids else "")
     if "text" not in codes:

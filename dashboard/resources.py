@@ -1,9 +1,10 @@
 """What all visitors share: models, answers, results, samples. The only file with Streamlit's caches.
 
-Cached values are read-only. An answer is kept under the function's qualified name, `VERSION`, the weights' checksum, the input
-and the settings; two visitors who ask the same cost one computation. Different questions wait for each other in the gate: two
-heavy jobs at once on two cores are up to seventy times slower than one after the other. Because a cached function may not draw,
-the queue is shown outside: the first call asks the cache only, and where it has no answer the second one computes inside the gate.
+Cached values are read-only. An answer is kept under the function's qualified name, `VERSION`, the weights' checksum, the
+input and the settings; two visitors who ask the same cost one computation. Different questions wait for each other in the gate:
+two heavy jobs at once on two cores are up to seventy times slower than one after the other. Because a cached function may not
+draw, the queue is shown outside: the first call asks the cache only, and where it has no answer the second one computes inside
+the gate.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -75,7 +76,13 @@ def _name(function: FunctionType) -> str:
 
 @st.cache_data(max_entries=1000, max_size="200MB", show_spinner=False, hash_funcs={FunctionType: _name})
 def _computed(
-    function: Callable[..., Any], version: int, choice: Choice, weights: str, settings: tuple[tuple[str, Any], ...], *, _admitted: bool
+    function: Callable[..., Any],
+    version: int,
+    choice: Choice,
+    weights: str,
+    settings: tuple[tuple[str, Any], ...],
+    *,
+    _admitted: bool,
 ) -> Any:
     if not _admitted:
         raise _NotYet

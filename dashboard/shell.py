@@ -25,6 +25,7 @@ SECTIONS = ("foundations", "charge", "defence", "witnesses", "transformer", "ver
 SIDES: dict[str, Side] = {"charge": "charge", "defence": "defence"}
 LECTURE_BASE, STUDY_BASE = 16, 13  # font size of charts in pixels
 EMPTY = frozenset({"no_results"})  # refusals that are nobody's mistake: said quietly
+MOST_NAMED = 6  # allowed values that a sentence lists
 QUIET = frozenset({"unknown_words"})  # notes that need no warning
 log = logging.getLogger(__name__)
 
@@ -98,7 +99,8 @@ def run() -> None:
 def menu(lang: str) -> dict[str, list[st.Page]]:
     """The pages that exist, by section, titled in the language."""
     common = texts.page("home", lang)
-    sections: dict[str, list[st.Page]] = {"": []} | {common(f"section.{name}"): [] for name in SECTIONS}
+    names = ["", *(common(f"section.{name}") for name in SECTIONS)]
+    sections: dict[str, list[st.Page]] = {name: [] for name in names}
     for path, page in PAGES.items():
         title = texts.page(name_of(path), lang)("nav")
         entry = st.Page(page_of(path), title=title, url_path=path or None, default=not path)
@@ -133,8 +135,8 @@ def start(path: str) -> Here:
         st.title(t("title"), anchor=False)
         if not here.lecture:
             st.html(tokens.lede_html(t("lede")))
-    for note in st.session_state.get("link_notes", ()):
-        problem(here.t, note.code, note.sentence, note.values)
+    if notes := st.session_state.get("link_notes"):
+        warn([sentence(t, note.code, note.sentence, note.values) for note in notes])
     if not resources.cards():
         problem(here.t, "no_models", "No trained model is installed.", {})
     return here
@@ -176,17 +178,32 @@ def complain(t: Texts, error: Exception) -> None:
     problem(t, "unexpected", "This part of the page failed.", {})
 
 
-def problem(t: Texts, code: str, sentence: str, values: Mapping[str, object]) -> None:
+def problem(t: Texts, code: str, english: str, values: Mapping[str, object]) -> None:
     """An amber sentence: what was given, what is shown instead, what is allowed."""
+    warn([sentence(t, code, english, values)])
+
+
+def warn(sentences: Sequence[str]) -> None:
+    """One amber box, a paragraph for each sentence."""
+    st.warning("\n\n".join(sentences), icon=":material/edit_note:")
+
+
+def sentence(t: Texts, code: str, english: str, values: Mapping[str, object]) -> str:
+    """The sentence for a code in the reader's language, else the English one."""
     key = next((key for key in (f"problem.{code}", f"note.{code}") if t.has(key)), "problem.other")
-    st.warning(t(key, **{"sentence": texts.plain(sentence, 400)} | spoken(t, values)), icon=":material/edit_note:")
+    return t(key, **{"sentence": texts.plain(english, 400)} | spoken(t, values))
 
 
 def spoken(t: Texts, values: Mapping[str, object]) -> dict[str, str]:
-    """Values as they can stand in a sentence; what a reader typed cannot become markup."""
-    said = {name: value if value or name != "used" else t("problem.used_default") for name, value in values.items()}
-    lists = {name: ", ".join(texts.plain(item) for item in value) for name, value in said.items() if isinstance(value, tuple)}
-    return {name: texts.plain(value, 200) for name, value in said.items()} | lists
+    """Values as they can stand in a sentence; what a reader typed cannot become markup, and long lists are cut."""
+    said: dict[str, str] = {}
+    for name, value in values.items():
+        if isinstance(value, tuple):
+            cut = [texts.plain(item) for item in value[:MOST_NAMED]]
+            said[name] = ", ".join([*cut, "…"] if len(value) > MOST_NAMED else cut)
+        else:
+            said[name] = t("problem.used_default") if name == "used" and not value else texts.plain(value, 200)
+    return said
 
 
 def show_notes(here: Here, notes: Sequence[Note]) -> None:

@@ -1,9 +1,9 @@
 """The words of the pages: one TOML file per page and language, beside `common.toml`, looked up by key.
 
-A page never holds a sentence. It asks `t = texts.page("agreement", "ko")` and says `t("histogram.caption", n=1821)`; a key that
-the page does not have is looked up in `common.toml`. Values are filled in by name. Numbers reach a sentence as strings (`tokens.number`,
-`count`, `p_value`), so that a minus is a minus, an undefined value is said to be undefined, and -0.00 is 0.00. Korean
-sentences never put a particle directly behind a value, because its form depends on what the value ends in.
+A page never holds a sentence. It asks `t = texts.page("agreement", "ko")` and says `t("noise.short")`; a key that the page
+does not have is looked up in `common.toml`. Values are filled in by name. Numbers reach a sentence as strings (`tokens.number`,
+`count`, `p_value`), so that a minus is a minus, an undefined value is said to be undefined, and -0.00 is 0.00. Korean sentences
+never put a particle directly behind a value, because its form depends on what the value ends in.
 """
 
 import math
@@ -11,7 +11,7 @@ import string
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1] / "assets" / "texts"
@@ -25,7 +25,7 @@ class Texts:
     lang: str
     words: Mapping[str, str]
 
-    def __call__(self, key: str, **values: object) -> str:
+    def __call__(self, key: str, /, **values: object) -> str:
         return self.words[key].format_map(values) if values else self.words[key]
 
     def has(self, key: str) -> bool:
@@ -36,7 +36,7 @@ class Texts:
         return self.words.get(f"label.{name}", name)
 
 
-@lru_cache(maxsize=None)
+@cache
 def page(name: str, lang: str) -> Texts:
     """The words of a page, with the common ones behind them."""
     return Texts(lang, {**catalogue("common", lang), **catalogue(name, lang)})

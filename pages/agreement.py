@@ -1,8 +1,8 @@
 """Does attention point at the words that matter? The first of the two conditions of Jain & Wallace 2019.
 
-One sentence: attention, gradient, leave-one-out and integrated gradients as strips of the same words, and how far their rankings
-agree. Then the whole test set beside the published table, the three encoders, and why a BiLSTM fares worst: what its states have
-read. The boxes say what all this shows, and what it does not.
+One sentence: attention, gradient, leave-one-out and integrated gradients as strips of the same words, and how far their
+rankings agree. Then the whole test set beside the published table, the three encoders, and what the states that attention
+weighs have read. The boxes say what all this shows, and what it does not.
 """
 
 from math import sqrt
@@ -12,7 +12,6 @@ import streamlit as st
 
 from core.agreement import Correlation
 from core.explanation import Explanation, Pair, explain
-from core.types import Refusal
 from dashboard import charts, controls, evidence, exhibits, frames, resources, shell, texts, theme, tokens
 from dashboard.exhibits import Exhibit
 from dashboard.resources import Choice
@@ -21,32 +20,39 @@ from dashboard.strips import strips_chart
 
 OTHERS = ("gradient", "leave_one_out", "integrated_gradients")
 GUESSES = ("hardly", "somewhat", "almost")
+UNBROKEN = "\u00a0"  # a space at which no line ends
 MIXED_WORDS = 24  # words that a matrix shows; more would not be readable
 
 
 def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
-    """Everything that needs the model: controls, strips, evidence."""
+    """Everything that needs the model. What is known of the whole test set is shown even where the text cannot be read."""
+    found: Explanation | None = None
+    with shell.guarded(here):
+        found = explained(here, choice, picked)
+        blanked_premise(here)
+        strips(here, choice, found)
+    for pair in ((histogram, encoders), (mixed,), (published, difference), (noise, seeds)):
+        for column, draw in zip(st.columns(len(pair), gap="medium"), pair, strict=True):
+            with column:
+                draw(here, choice, found)
+
+
+def explained(here: Here, choice: Choice, picked: controls.Picked) -> Explanation:
+    """The explanation under the page's controls; says the prediction and what the reader should know about the text."""
+    t = here.t
     with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
-        t = here.t
-        graph = controls.choose(
-            here, "graph", {"cut": t("control.cut"), "uncut": t("control.uncut")}, t("control.graph"), help_text=t("control.graph_help")
-        )
+        names = {"cut": t("control.cut"), "uncut": t("control.uncut")}
+        graph = controls.choose(here, "graph", names, t("control.graph"), help_text=t("control.graph_help"))
         place = st.container(width="content")
     with shell.computing(here, 330) as waiting:
-        found = resources.compute(
-            explain, choice, waiting=waiting, target=here.link.target or None, cut_graph=graph == "cut"
-        )
+        asked = {"target": here.link.target or None, "cut_graph": graph == "cut"}
+        found = resources.compute(explain, choice, waiting=waiting, **asked)
     predicted = max(found.prediction, key=lambda name: found.prediction[name])
     with place:
         controls.target(here, predicted, tuple(found.prediction))
     controls.show_prediction(here, picked.place, found.prediction)
     shell.show_notes(here, [note for note in found.notes if note.code not in shell.QUIET])
-    blanked_premise(here)
-    strips(here, choice, found)
-    for pair in ((histogram, encoders), (mixed,), (published, difference), (noise, seeds)):
-        for column, draw in zip(st.columns(len(pair), gap="medium"), pair, strict=True):
-            with column:
-                draw(here, choice, found)
+    return found
 
 
 def blanked_premise(here: Here) -> None:
@@ -63,14 +69,15 @@ def blanked_premise(here: Here) -> None:
 
 def strips(here: Here, choice: Choice, found: Explanation) -> None:
     """The experiment: the four rankings as words with weights, three of them hidden until a guess is made."""
-    t, rows = here.t, strip_rows(here, found)
+    t = here.t
     about = "|".join((choice.model, choice.text, choice.query))
     raises = t("strips.raises", label=t.label(found.target))
     legends = [tokens.Legend("0", t("strips.largest")), tokens.Legend(f"− {t('strips.lowers')}", f"+ {raises}", signed=True)]
-    undefined = t("strips.undefined") if any(None in row.weights for row in rows) else ""
+    undefined = t("strips.undefined") if any(None in values for values in found.scores.values()) else ""
     with exhibits.figure(here, "strips", html=tokens.legend_html(legends, undefined)) as frame:
         with frame:
             numbers = st.toggle(t("figure.numbers"), key="numbers", persist_state="session")
+        rows = strip_rows(here, found, numbers)
         show_query(here, found)
         shown = st.container()
         guess = controls.guess(here, about, t("predict.question"), {name: t(f"predict.{name}") for name in GUESSES})
@@ -84,7 +91,9 @@ def strips(here: Here, choice: Choice, found: Explanation) -> None:
         html = tokens.strips_html(visible, found.words, language=language, numbers=numbers, undefined=t("strips.undefined"))
         shown.html(html)
         if guess.option is not None:
-            caption = t("strips.caption", model=found.model, n=len(found.words), k=found.agreement["attention~gradient"].top_k.k)
+            st.markdown(comparison(here, found))
+            k = found.agreement["attention~gradient"].top_k.k
+            caption = t("strips.caption", model=found.model, n=len(found.words), k=k)
             tables = {t("table.scores"): tokens.table(rows, found.words, position=t("table.position"), word=t("table.word"))}
             tables |= {t("table.pairs"): evidence.pairs(found, t)}
 
@@ -96,28 +105,38 @@ def strips(here: Here, choice: Choice, found: Explanation) -> None:
         shell.show_notes(here, [note for note in found.notes if note.code in shell.QUIET])
 
 
-def strip_rows(here: Here, found: Explanation) -> list[tokens.Row]:
+def comparison(here: Here, found: Explanation) -> str:
+    """How far gradient and leave-one-out agree with each other on this sentence."""
+    tau = found.agreement["gradient~leave_one_out"].kendall
+    if tau.kendall_tau is None:
+        return here.t("strips.comparison_undefined")
+    low, high = tokens.number(tau.low), tokens.number(tau.high)
+    return here.t("strips.comparison", tau=tokens.number(tau.kendall_tau), low=low, high=high, p=texts.p_value(tau.p_value))
+
+
+def strip_rows(here: Here, found: Explanation, numbers: bool) -> list[tokens.Row]:
     """Attention, gradient, leave-one-out, integrated gradients, with what stands beside each."""
     t, n = here.t, len(found.words)
-    note = f"{t('strips.tau')}, {t('strips.n', n=n)}".replace("= ", "=\u00a0")
+    note = f"{t('strips.tau')}, {t('strips.n', n=n).replace(' ', UNBROKEN)}"
     rows = [tokens.Row(t("measure.attention"), found.scores["attention"], t("strips.attention"), note=note)]
     for name in OTHERS:
         values, signed = found.signed.get(name, found.scores[name]), name in found.signed
         about = t(f"strips.{name}", label=t.label(found.target))
-        beside = beside_strip(here, found.agreement[f"attention~{name}"])
+        beside = beside_strip(here, found.agreement[f"attention~{name}"], numbers)
         rows.append(tokens.Row(t(f"measure.{name}"), values, about, signed=signed, tau=beside))
     return rows
 
 
-def beside_strip(here: Here, pair: Pair) -> tokens.Tau:
-    """Tau with its interval, its p and the words shared in the top k, or that it is undefined."""
+def beside_strip(here: Here, pair: Pair, numbers: bool) -> tokens.Tau:
+    """Tau with its interval, its p and the words shared in the top k, with numbers also their tau; or that it is undefined."""
     tau, top = pair.kendall, pair.top_k
     if tau.kendall_tau is None:
         return tokens.Tau(None, text=here.t("strips.undefined"))
     parts = [texts.p_value(tau.p_value)] if tau.p_value is not None else []
     if top.overlap is not None:
         parts.append(here.t("strips.top", k=top.k, shared=round(top.overlap * top.k)))
-    kept = (part.replace(" ", "\u00a0") for part in parts)  # a line ends between the parts
+        parts += [here.t("strips.top_tau", tau=tokens.number(top.tau))] if numbers else []
+    kept = (part.replace(" ", UNBROKEN) for part in parts)  # a line ends between the parts
     return tokens.Tau(tau.kendall_tau, tau.low, tau.high, text=", ".join(kept))
 
 
@@ -146,7 +165,7 @@ def reading(here: Here, n: int) -> str:
     return here.t("strips.reading", n=n, bound=tokens.number(min(bound, 1.0)))
 
 
-def histogram(here: Here, choice: Choice, found: Explanation) -> None:
+def histogram(here: Here, choice: Choice, found: Explanation | None) -> None:
     """Tau over the whole test set by predicted label, this sentence marked."""
     t = here.t
     with exhibits.figure(here, "histogram", t("histogram.name")) as frame:
@@ -155,39 +174,44 @@ def histogram(here: Here, choice: Choice, found: Explanation) -> None:
         values, where = evidence.tau(table, "attention", measure), provenance(table)
         groups = {t.label(name) or t("published.all"): values[mask] for name, mask in evidence.by_label(table, choice.model)}
         binned = frames.binned_by({name: list(part) for name, part in groups.items()})
-        tau = found.agreement[f"attention~{measure}"].kendall.kendall_tau
+        tau = found.agreement[f"attention~{measure}"].kendall.kendall_tau if found else None
         mean, std = tokens.number(values.mean()), tokens.number(values.std(ddof=0))
         caption = t("histogram.caption", undefined=texts.count(int(values.isna().sum())), mean=mean, std=std, **where)
-        words = {"x": t("histogram.tau"), "y": t("histogram.sentences"), "case_label": t("histogram.this", tau=tokens.number(tau))}
+        x, y, case = t("histogram.tau"), t("histogram.sentences"), t("histogram.this", tau=tokens.number(tau))
         alt = t("histogram.alt", measure=t(f"measure.{measure}"), mean=mean, n=where["n"])
 
         def draw(look: theme.Look) -> Any:
-            return charts.histogram(binned, alt_text=alt, case=tau, look=look, **words)
+            return charts.histogram(binned, x=x, y=y, alt_text=alt, case=tau, case_label=case, height=250, look=look)
 
         exhibit = Exhibit("histogram", caption, t("histogram.source"), {"": binned}, draw, alt)
-        exhibits.show(here, frame, exhibit, "" if tau is not None else t("histogram.none"))
+        exhibits.show(here, frame, exhibit, t("histogram.none") if found and tau is None else "")
 
 
-def encoders(here: Here, choice: Choice, found: Explanation) -> None:
+def encoders(here: Here, choice: Choice, found: Explanation | None) -> None:
     """Mean tau over the test set for each encoder of the same score, beside the paper's."""
     t = here.t
     with exhibits.figure(here, "encoders", t("encoders.title")) as frame:
         where = provenance(resources.results("agreement", choice.model))
         table = named(here, resources.table(evidence.encoders, choice.model), "encoder")
         said = ", ".join(f"{row.group} {row.series} {tokens.number(row.mean)}" for row in table.itertuples())
-        alt = t("encoders.alt", values=said)
-        exhibits.show(here, frame, interval_exhibit(here, "encoders", table, t("histogram.tau"), t("encoders.caption", **where), alt))
+        words = t("encoders.caption", **where), t("encoders.alt", values=said)
+        exhibits.show(here, frame, interval_exhibit(here, "encoders", table, t("histogram.tau"), *words))
 
 
-def mixed(here: Here, choice: Choice, found: Explanation) -> None:
+def mixed(here: Here, choice: Choice, found: Explanation | None) -> None:
     """The same sentence under three encoders: what a word's state has read beside the word, and what tau becomes."""
     t = here.t
-    with exhibits.figure(here, "mixing", t("mixing.title")):
+    if found is None:
+        return
+    legend = tokens.legend_html([tokens.Legend("0", t("mixing.largest"))])
+    with exhibits.figure(here, "mixing", t("mixing.title"), legend):
         st.markdown(t("mixing.lede"))
         for column, encoder in zip(st.columns(3, gap="medium"), evidence.ENCODERS, strict=True):
             with column, shell.guarded(here):
                 mixing_of(here, choice, encoder)
         st.markdown(t("mixing.reading"))
+        if len(found.words) > MIXED_WORDS:
+            st.caption(t("mixing.first", n=MIXED_WORDS))
         st.caption(t("mixing.source"))
 
 
@@ -212,10 +236,11 @@ def mixing_of(here: Here, choice: Choice, encoder: str) -> None:
 
     with exhibits.head(here, t(f"encoder.{encoder}"), small=True) as frame:
         caption = t("mixing.caption", own=own, gradient=taus["gradient"], loo=taus["leave_one_out"])
-        exhibits.show(here, frame, Exhibit(f"mixing-{encoder}", caption, t("mixing.source"), {"": matrix}, draw, alt, cited=False))
+        exhibit = Exhibit(f"mixing-{encoder}", caption, t("mixing.source"), {"": matrix}, draw, alt, cited=False)
+        exhibits.show(here, frame, exhibit)
 
 
-def published(here: Here, choice: Choice, found: Explanation) -> None:
+def published(here: Here, choice: Choice, found: Explanation | None) -> None:
     """Mean, deviation and significant share by predicted label, beside the paper's table."""
     t = here.t
     with exhibits.figure(here, "published", t("published.title")) as frame:
@@ -229,7 +254,7 @@ def published(here: Here, choice: Choice, found: Explanation) -> None:
         exhibits.show(here, frame, Exhibit("published", caption, t("published.source"), {"": table}))
 
 
-def difference(here: Here, choice: Choice, found: Explanation) -> None:
+def difference(here: Here, choice: Choice, found: Explanation | None) -> None:
     """Gradient against leave-one-out, minus attention's agreement with each."""
     t = here.t
     with exhibits.figure(here, "difference", t("difference.title")) as frame:
@@ -241,16 +266,20 @@ def difference(here: Here, choice: Choice, found: Explanation) -> None:
         exhibits.show(here, frame, exhibit, t("difference.note"))
 
 
-def noise(here: Here, choice: Choice, found: Explanation) -> None:
+def noise(here: Here, choice: Choice, found: Explanation | None) -> None:
     """Tau among the two, three, … most important words: what the unimportant ones add is mostly chance."""
     t = here.t
     with exhibits.figure(here, "noise", t("noise.title")) as frame:
-        if len(found.words) < 3:
+        if found is None or len(found.words) < 3:
             st.caption(t("noise.short"))
             return
         table = evidence.noise(found, {name: t(f"measure.{name}") for name in evidence.MEASURES})
-        last = [tokens.number(mean) for mean in table["mean"]]
-        alt = t("noise.alt", k=table["x"].iloc[0] if len(table) else 2, first=last[0] if last else "–", last=last[-1] if last else "–", n=len(found.words))
+        if table.empty:
+            st.caption(t("noise.undefined"))
+            return
+        first, last = table.iloc[0], table.iloc[-1]
+        ends = {"k": first["x"], "first": tokens.number(first["mean"]), "last": tokens.number(last["mean"]), "n": last["x"]}
+        alt = t("noise.alt", **ends)
 
         def draw(look: theme.Look) -> Any:
             return charts.line(table, x=t("noise.words"), y=t("noise.tau"), alt_text=alt, domain=(-1, 1), look=look)
@@ -258,7 +287,7 @@ def noise(here: Here, choice: Choice, found: Explanation) -> None:
         exhibits.show(here, frame, Exhibit("noise", t("noise.caption"), t("noise.source"), {"": table}, draw, alt))
 
 
-def seeds(here: Here, choice: Choice, found: Explanation) -> None:
+def seeds(here: Here, choice: Choice, found: Explanation | None) -> None:
     """The same model trained five times."""
     t = here.t
     with exhibits.figure(here, "seeds", t("seeds.title")) as frame:
@@ -267,12 +296,14 @@ def seeds(here: Here, choice: Choice, found: Explanation) -> None:
             return
         table = resources.table(evidence.seeds)
         if table.empty:
-            raise Refusal("no_results", f"agreement was not run for {evidence.SEEDED}.", name="agreement", model=evidence.SEEDED)
-        of_gradient = [tokens.number(mean) for mean in sorted(table.loc[table["series"] == "gradient", "mean"])]
-        values = {"model": evidence.SEEDED, "n": texts.count(int(table["n"].max())), "low": of_gradient[0], "high": of_gradient[-1]}
-        shown = named(here, table, "seed")
-        alt = t("seeds.alt", values=", ".join(of_gradient))
-        exhibits.show(here, frame, interval_exhibit(here, "seeds", shown, t("histogram.tau"), t("seeds.caption", **values), alt))
+            st.caption(t("problem.no_results", model=evidence.SEEDED))
+            return
+        means = [tokens.number(mean) for mean in sorted(table.loc[table["series"] == "gradient", "mean"])]
+        n = texts.count(int(table["n"].max()))
+        caption = t("seeds.caption", model=evidence.SEEDED, count=len(means), n=n, low=means[0], high=means[-1])
+        words = caption, t("seeds.alt", values=", ".join(means))
+        exhibit = interval_exhibit(here, "seeds", named(here, table, "seed"), t("histogram.tau"), *words)
+        exhibits.show(here, frame, exhibit)
 
 
 def interval_exhibit(here: Here, name: str, table: Any, x: str, caption: str, alt: str) -> Exhibit:
@@ -289,9 +320,10 @@ def interval_exhibit(here: Here, name: str, table: Any, x: str, caption: str, al
 def named(here: Here, table: Any, kind: str) -> Any:
     """The table with groups and series in the reader's words."""
     t = here.t
-    groups = {"encoder": lambda g: t(f"encoder.{g}"), "seed": lambda g: f"{t('seeds.seed')} {g}", "difference": lambda g: t(f"difference.minus_{g}")}[kind]
+    prefix = {"encoder": "encoder.", "difference": "difference.minus_"}
+    group = [t(prefix[kind] + name) if kind in prefix else f"{t('seeds.seed')} {name}" for name in table["group"]]
     series = {name: t(f"measure.{name}") for name in evidence.MEASURES} | {"here": t("published.ours")}
-    return table.assign(group=table["group"].map(groups), series=table["series"].map(series))
+    return table.assign(group=group, series=table["series"].map(series))
 
 
 def provenance(table: Any) -> dict[str, str]:

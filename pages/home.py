@@ -1,8 +1,8 @@
 """The title page: one prediction, two maps, and the question that six papers quarrel about.
 
-A trained model reads one review. Left, its own attention; right, of all attentions that keep the prediction to within 0.01 the one
-farthest from it, found by exact search. The picture is told as a detective's torch that somebody turns, and then says where it
-overclaims.
+A trained model reads one review. Left, its own attention; right, of all attentions that keep the prediction to within 0.01 the
+one farthest from it, found by exact search. The picture is told as a detective's torch that somebody turns, and then says where
+it overclaims.
 """
 
 from math import log
@@ -42,7 +42,8 @@ def opening(here: Here) -> Choice | None:
 def two_maps(here: Here, choice: Choice) -> None:
     """The same review and the same prediction under two attentions, told as a story."""
     t = here.t
-    with exhibits.head(here, html=tokens.lede_html(t("story.review"))) as right:
+    legend = tokens.legend_html([tokens.Legend("0", t("story.largest"))])
+    with exhibits.head(here, html=tokens.lede_html(t("story.review")) + legend) as right:
         with shell.computing(here, 240) as waiting:
             found = resources.compute(explain, choice, waiting=waiting, measures=("attention",))
             other = resources.compute(evidence.other_map, choice, waiting=waiting, epsilon=EPSILON)

@@ -39,9 +39,12 @@ class Recipe:
     minilm: bool = True  # whether embeddings start from word pieces of MiniLM, else from a normal distribution
     embedding_std: float = 0.25  # of the start values
     max_words: int = 512  # texts are cut there
+    stories: int | None = None  # how many training stories are generated, where they are
 
 
-STORIES = Recipe(epochs=10, dropout=0.0, rate=3e-3, minilm=False, embedding_std=1.0, embedding_dim=50, hidden_dim=32)
+STORIES = Recipe(
+    epochs=10, dropout=0.0, rate=3e-3, minilm=False, embedding_std=1.0, embedding_dim=50, hidden_dim=32, stories=3000
+)
 
 RECIPES: dict[str, Recipe] = {
     "sst2": Recipe(epochs=6),
@@ -50,8 +53,8 @@ RECIPES: dict[str, Recipe] = {
     "imdb": Recipe(epochs=6, max_words=400),
     "nsmc": Recipe(epochs=6, subwords=True, minilm=False),
     "babi1": STORIES,
-    "babi2": STORIES,
-    "babi3": STORIES,
+    "babi2": dataclasses.replace(STORIES, stories=10_000),
+    "babi3": dataclasses.replace(STORIES, stories=6_000, epochs=8),
     "snli": Recipe(epochs=8),
 }
 
@@ -162,7 +165,8 @@ def train(
 
 
 def _load(name: str, split: str, recipe: Recipe, root: Path | None) -> list[Example]:
-    return [cut(e, data.TASKS[name], recipe.max_words) for e in data.load(name, split, root=root)]
+    limit = recipe.stories if split == "train" else None
+    return [cut(e, data.TASKS[name], recipe.max_words) for e in data.load(name, split, root=root, limit=limit)]
 
 
 def _measured(name: str, checkpoints: Path, vocabularies: Path, train: Sequence[Example], test: Sequence[Example]) -> Card:

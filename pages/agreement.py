@@ -5,7 +5,8 @@ rankings agree. Then the whole test set beside the published table, the three en
 weighs have read. The boxes say what all this shows, and what it does not.
 """
 
-from math import sqrt
+from collections.abc import Sequence
+from math import floor, log10, sqrt
 from typing import Any
 
 import streamlit as st
@@ -42,17 +43,21 @@ def explained(here: Here, choice: Choice, picked: controls.Picked) -> Explanatio
     t = here.t
     with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
         names = {"cut": t("control.cut"), "uncut": t("control.uncut")}
-        graph = controls.choose(here, "graph", names, t("control.graph"), help_text=t("control.graph_help"))
+        controls.choose(here, "graph", names, t("control.graph"), help_text=t("control.graph_help"))
         place = st.container(width="content")
     with shell.computing(here, 330) as waiting:
-        asked = {"target": here.link.target or None, "cut_graph": graph == "cut"}
-        found = resources.compute(explain, choice, waiting=waiting, **asked)
+        found = resources.compute(explain, choice, waiting=waiting, **asked(here))
     predicted = max(found.prediction, key=lambda name: found.prediction[name])
     with place:
         controls.target(here, predicted, tuple(found.prediction))
     controls.show_prediction(here, picked.place, found.prediction)
     shell.show_notes(here, [note for note in found.notes if note.code not in shell.QUIET])
     return found
+
+
+def asked(here: Here) -> dict[str, Any]:
+    """What the page's controls ask of an explanation."""
+    return {"target": here.link.target or None, "cut_graph": here.key("graph") == "cut"}
 
 
 def blanked_premise(here: Here) -> None:
@@ -123,8 +128,15 @@ def strip_rows(here: Here, found: Explanation, numbers: bool) -> list[tokens.Row
         values, signed = found.signed.get(name, found.scores[name]), name in found.signed
         about = t(f"strips.{name}", label=t.label(found.target))
         beside = beside_strip(here, found.agreement[f"attention~{name}"], numbers)
-        rows.append(tokens.Row(t(f"measure.{name}"), values, about, signed=signed, tau=beside))
+        decimals = digits(values)
+        rows.append(tokens.Row(t(f"measure.{name}"), values, about, signed=signed, tau=beside, decimals=decimals))
     return rows
+
+
+def digits(values: Sequence[float | None]) -> int:
+    """Decimals that leave the largest score two figures: scores of a confident prediction are small."""
+    largest = max((abs(value) for value in values if value), default=1.0)
+    return min(max(2, 1 - floor(log10(largest))), 6)
 
 
 def beside_strip(here: Here, pair: Pair, numbers: bool) -> tokens.Tau:
@@ -207,24 +219,26 @@ def mixed(here: Here, choice: Choice, found: Explanation | None) -> None:
     with exhibits.figure(here, "mixing", t("mixing.title"), legend):
         st.markdown(t("mixing.lede"))
         for column, encoder in zip(st.columns(3, gap="medium"), evidence.ENCODERS, strict=True):
+            name = evidence.with_encoder(choice.model, encoder)
             with column, shell.guarded(here):
-                mixing_of(here, choice, encoder)
+                if name in resources.cards():
+                    mixing_of(here, Choice(name, choice.text, choice.query), encoder, found)
+                else:
+                    st.caption(t("mixing.missing", encoder=t(f"encoder.{encoder}")))
         st.markdown(t("mixing.reading"))
         if len(found.words) > MIXED_WORDS:
             st.caption(t("mixing.first", n=MIXED_WORDS))
         st.caption(t("mixing.source"))
 
 
-def mixing_of(here: Here, choice: Choice, encoder: str) -> None:
+def mixing_of(here: Here, choice: Choice, encoder: str, found: Explanation) -> None:
     """One encoder's matrix, with its own tau on this sentence."""
-    t, name = here.t, evidence.with_encoder(choice.model, encoder)
-    if name not in resources.cards():
-        st.caption(t("mixing.missing", encoder=t(f"encoder.{encoder}")))
-        return
-    other = Choice(name, choice.text, choice.query)
+    t, measures = here.t, ("attention", *evidence.MEASURES)
     with shell.computing(here, 300) as waiting:
-        there = resources.compute(explain, other, waiting=waiting)
-        weights = resources.compute(evidence.mixing, other, waiting=waiting, words=MIXED_WORDS)
+        weights = resources.compute(evidence.mixing, choice, waiting=waiting, words=MIXED_WORDS)
+        there = found
+        if choice.model != found.model:
+            there = resources.compute(explain, choice, waiting=waiting, measures=measures, **asked(here))
     words = there.words[:MIXED_WORDS]
     matrix = frames.matrix(weights, words, words)
     own = round(100 * sum(weights[i][i] for i in range(len(words))) / len(words))

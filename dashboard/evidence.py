@@ -108,7 +108,8 @@ def encoders(model_name: str) -> pd.DataFrame:
     """
     dataset, model = _parts(model_name)
     score = model.split("-", 1)[1]
-    return _intervals([(encoder, f"{dataset}/{encoder}-{score}") for encoder in ENCODERS])
+    names = [(encoder, f"{dataset}/{encoder}-{score}") for encoder in ENCODERS]
+    return _intervals([(encoder, name) for encoder, name in names if name in resources.cards()])
 
 
 def seeds() -> pd.DataFrame:
@@ -173,11 +174,11 @@ def _number(value: Any) -> float | None:
 
 
 def by_label(frame: pd.DataFrame, model_name: str) -> list[tuple[str, pd.Series]]:
-    """For each label that was predicted, its name and which sentences; one group of all ("") where labels are answers."""
-    card = resources.cards()[model_name]
-    if card.task.kind == "qa":
+    """For each of two labels its name and the sentences that were given it; one group of all ("") where there are more."""
+    labels = resources.cards()[model_name].task.labels
+    if len(labels) > 2:
         return [("", frame["predicted"].notna())]
-    marks = [(name, frame["predicted"] == i) for i, name in enumerate(card.task.labels)]
+    marks = [(name, frame["predicted"] == i) for i, name in enumerate(labels)]
     return [(name, mask) for name, mask in marks if mask.any()]
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 import streamlit as st
 
 from core import data, device, experiments
-from core.device import Gate
+from core.device import Gate, StateCache
 from core.models import registry
 from core.models.classifier import Classifier
 from core.reading import Reading, read
@@ -26,7 +26,7 @@ from core.types import Card
 VERSION = 1  # raise it when a function's answer changes its meaning or its fields
 PUBLISHED = Path(__file__).resolve().parents[1] / "assets" / "published.csv"
 
-Waiting = Callable[[int, float | None], None]  # told the place in the queue, and about how many seconds are left
+Waiting = Callable[[int, float | None], None]  # told the place in the queue (0: its turn), and about how many seconds
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
 
@@ -66,6 +66,8 @@ def compute(
     try:
         return _computed(*key, _admitted=False)
     except _NotYet:
+        if waiting:
+            waiting(0, None)
         with gate().turn(lambda place: waiting(place, gate().seconds_left(place)) if waiting else None):
             return _computed(*key, _admitted=True)
 
@@ -98,7 +100,13 @@ def model(name: str) -> Classifier:
 
 @st.cache_resource(max_entries=24, show_spinner=False)
 def _model(name: str, weights: str) -> Classifier:
-    return registry.load(name)
+    return registry.load(name, device.best_device(), cache=states())
+
+
+@st.cache_resource(show_spinner=False)
+def states() -> StateCache:
+    """What encoders made of the texts that are being looked at, kept on the device within its budget."""
+    return StateCache(device.default_budget(device.best_device()))
 
 
 @st.cache_resource(ttl=60, show_spinner=False)

@@ -7,12 +7,13 @@ of ours is logged and said in one sentence, never shown as a traceback.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.types import Card, Note, Refusal
 from dashboard import link, resources, surroundings, texts, theme, tokens
@@ -216,19 +217,17 @@ def show_notes(here: Here, notes: Sequence[Note]) -> None:
 
 
 @contextmanager
-def computing(here: Here, height: int) -> Iterator[Callable[[int, float | None], None]]:
-    """A skeleton of the figure's height while the block computes; yields what shows the place in the queue."""
+def computing(here: Here, height: int) -> Iterator[resources.Waiting]:
+    """Yields what shows, once there is something to wait for, the place in the queue over a skeleton of the figure."""
     slot = st.empty()
-    with slot.container():
-        line = st.empty()
-        st.skeleton(height=height)
-    line.caption(f":material/progress_activity: {here.t('figure.computing')}")
+    lines: list[DeltaGenerator] = []
 
     def waiting(place: int, seconds: float | None) -> None:
-        said = here.t("figure.queue_first", place=place)
-        if seconds is not None:
-            said = here.t("figure.queue", place=place, seconds=max(1, round(seconds)))
-        line.caption(f":material/hourglass_top: {said}")
+        if not lines:
+            with slot.container():
+                lines.append(st.empty())
+                st.skeleton(height=height)
+        lines[0].caption(queue_line(here, place, seconds))
 
     try:
         yield waiting
@@ -236,12 +235,13 @@ def computing(here: Here, height: int) -> Iterator[Callable[[int, float | None],
         slot.empty()
 
 
-def more(here: Here, sections: Mapping[str, str]) -> None:
-    """Expanders for what is longer than three lines: heading and text by their keys; not in a lecture."""
-    if not here.lecture:
-        for heading, text in sections.items():
-            with st.expander(here.t(f"heading.{heading}")):
-                st.markdown(here.t(text))
+def queue_line(here: Here, place: int, seconds: float | None) -> str:
+    """That it is computing, or how many come before and for about how long."""
+    if not place:
+        return f":material/progress_activity: {here.t('figure.computing')}"
+    if seconds is None:
+        return f":material/hourglass_top: {here.t('figure.queue_first', place=place)}"
+    return f":material/hourglass_top: {here.t('figure.queue', place=place, seconds=max(1, round(seconds)))}"
 
 
 def argument(here: Here, rows: Sequence[Sequence[str]]) -> None:
@@ -255,3 +255,11 @@ def argument(here: Here, rows: Sequence[Sequence[str]]) -> None:
 def source(here: Here) -> None:
     """The line that names where the experiment comes from."""
     st.caption(f"{here.t('heading.source')}: {here.t('argument.source')}")
+
+
+def more(here: Here, sections: Mapping[str, str]) -> None:
+    """Expanders for what is longer than three lines: heading and text by their keys; not in a lecture."""
+    if not here.lecture:
+        for heading, text in sections.items():
+            with st.expander(here.t(f"heading.{heading}")):
+                st.markdown(here.t(text))

@@ -5,23 +5,19 @@ rankings agree. Then the whole test set beside the published table, the three en
 weighs have read. The boxes say what all this shows, and what it does not.
 """
 
-from collections.abc import Sequence
-from math import floor, log10, sqrt
 from typing import Any
 
 import streamlit as st
 
 from core.agreement import Correlation
-from core.explanation import Explanation, Pair, explain
-from dashboard import charts, controls, evidence, exhibits, frames, resources, shell, texts, theme, tokens
+from core.explanation import Explanation, explain
+from dashboard import charts, controls, evidence, exhibits, explained, frames, resources, shell, texts, theme, tokens
 from dashboard.exhibits import Exhibit
 from dashboard.resources import Choice
 from dashboard.shell import Here
 from dashboard.strips import strips_chart
 
-OTHERS = ("gradient", "leave_one_out", "integrated_gradients")
 GUESSES = ("hardly", "somewhat", "almost")
-UNBROKEN = "\u00a0"  # a space at which no line ends
 MIXED_WORDS = 24  # words that a matrix shows; more would not be readable
 
 
@@ -29,7 +25,7 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
     """Everything that needs the model. What is known of the whole test set is shown even where the text cannot be read."""
     found: Explanation | None = None
     with shell.guarded(here):
-        found = explained(here, choice, picked)
+        found = explanation(here, choice, picked)
         blanked_premise(here)
         strips(here, choice, found)
     for pair in ((histogram, encoders), (mixed,), (published, difference), (noise, seeds)):
@@ -38,7 +34,7 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
                 draw(here, choice, found)
 
 
-def explained(here: Here, choice: Choice, picked: controls.Picked) -> Explanation:
+def explanation(here: Here, choice: Choice, picked: controls.Picked) -> Explanation:
     """The explanation under the page's controls; says the prediction and what the reader should know about the text."""
     t = here.t
     with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
@@ -82,8 +78,8 @@ def strips(here: Here, choice: Choice, found: Explanation) -> None:
     with exhibits.figure(here, "strips", html=tokens.legend_html(legends, undefined)) as frame:
         with frame:
             numbers = st.toggle(t("figure.numbers"), key="numbers", persist_state="session")
-        rows = strip_rows(here, found, numbers)
-        show_query(here, found)
+        rows = explained.strip_rows(t, found, numbers)
+        show_query(here, choice)
         shown = st.container()
         guess = controls.guess(here, about, t("predict.question"), {name: t(f"predict.{name}") for name in GUESSES})
         if guess.option is None:
@@ -96,7 +92,7 @@ def strips(here: Here, choice: Choice, found: Explanation) -> None:
         html = tokens.strips_html(visible, found.words, language=language, numbers=numbers, undefined=t("strips.undefined"))
         shown.html(html)
         if guess.option is not None:
-            st.markdown(comparison(here, found))
+            st.markdown(explained.comparison(t, found))
             k = found.agreement["attention~gradient"].top_k.k
             caption = t("strips.caption", model=found.model, n=len(found.words), k=k)
             tables = {t("table.scores"): tokens.table(rows, found.words, position=t("table.position"), word=t("table.word"))}
@@ -106,57 +102,15 @@ def strips(here: Here, choice: Choice, found: Explanation) -> None:
                 return strips_chart(rows, found.words, legends=legends, undefined=undefined, numbers=numbers, look=look)
 
             exhibit = Exhibit("strips", caption, t("strips.source"), tables, draw, t("title"), on_screen=False)
-            exhibits.show(here, frame, exhibit, reading(here, len(found.words)))
+            exhibits.show(here, frame, exhibit, explained.reading(t, len(found.words)))
         shell.show_notes(here, [note for note in found.notes if note.code in shell.QUIET])
 
 
-def comparison(here: Here, found: Explanation) -> str:
-    """How far gradient and leave-one-out agree with each other on this sentence."""
-    tau = found.agreement["gradient~leave_one_out"].kendall
-    if tau.kendall_tau is None:
-        return here.t("strips.comparison_undefined")
-    low, high = tokens.number(tau.low), tokens.number(tau.high)
-    return here.t("strips.comparison", tau=tokens.number(tau.kendall_tau), low=low, high=high, p=texts.p_value(tau.p_value))
-
-
-def strip_rows(here: Here, found: Explanation, numbers: bool) -> list[tokens.Row]:
-    """Attention, gradient, leave-one-out, integrated gradients, with what stands beside each."""
-    t, n = here.t, len(found.words)
-    note = f"{t('strips.tau')}, {t('strips.n', n=n).replace(' ', UNBROKEN)}"
-    rows = [tokens.Row(t("measure.attention"), found.scores["attention"], t("strips.attention"), note=note)]
-    for name in OTHERS:
-        values, signed = found.signed.get(name, found.scores[name]), name in found.signed
-        about = t(f"strips.{name}", label=t.label(found.target))
-        beside = beside_strip(here, found.agreement[f"attention~{name}"], numbers)
-        decimals = digits(values)
-        rows.append(tokens.Row(t(f"measure.{name}"), values, about, signed=signed, tau=beside, decimals=decimals))
-    return rows
-
-
-def digits(values: Sequence[float | None]) -> int:
-    """Decimals that leave the largest score two figures: scores of a confident prediction are small."""
-    largest = max((abs(value) for value in values if value), default=1.0)
-    return min(max(2, 1 - floor(log10(largest))), 6)
-
-
-def beside_strip(here: Here, pair: Pair, numbers: bool) -> tokens.Tau:
-    """Tau with its interval, its p and the words shared in the top k, with numbers also their tau; or that it is undefined."""
-    tau, top = pair.kendall, pair.top_k
-    if tau.kendall_tau is None:
-        return tokens.Tau(None, text=here.t("strips.undefined"))
-    parts = [texts.p_value(tau.p_value)] if tau.p_value is not None else []
-    if top.overlap is not None:
-        parts.append(here.t("strips.top", k=top.k, shared=round(top.overlap * top.k)))
-        parts += [here.t("strips.top_tau", tau=tokens.number(top.tau))] if numbers else []
-    kept = (part.replace(" ", UNBROKEN) for part in parts)  # a line ends between the parts
-    return tokens.Tau(tau.kendall_tau, tau.low, tau.high, text=", ".join(kept))
-
-
-def show_query(here: Here, found: Explanation) -> None:
+def show_query(here: Here, choice: Choice) -> None:
     """The question or the hypothesis, where the model reads one."""
-    if found.query and here.card:
+    if choice.query and here.card and here.card.task.kind != "classification":
         kind = "question" if here.card.task.kind == "qa" else "hypothesis"
-        st.markdown(f"{here.t(f'picker.{kind}')}: **{texts.plain(' '.join(found.query), 200)}**")
+        st.markdown(f"{here.t(f'picker.{kind}')}: **{texts.plain(choice.query, 200)}**")
         st.caption(here.t(f"task.{here.card.task.kind}"))
 
 
@@ -169,23 +123,16 @@ def show_guess(here: Here, about: str, option: str, tau: Correlation) -> None:
         controls.guess_again(here, about)
 
 
-def reading(here: Here, n: int) -> str:
-    """How tau is read on so many words: what chance alone reaches in one of twenty sentences."""
-    if n < 4:
-        return ""
-    bound = 1.96 * sqrt(2 * (2 * n + 5) / (9 * n * (n - 1)))
-    return here.t("strips.reading", n=n, bound=tokens.number(min(bound, 1.0)))
-
-
 def histogram(here: Here, choice: Choice, found: Explanation | None) -> None:
     """Tau over the whole test set by predicted label, this sentence marked."""
     t = here.t
     with exhibits.figure(here, "histogram", t("histogram.name")) as frame:
-        measure = controls.choose(here, "pair", {name: t(f"measure.{name}") for name in OTHERS}, t("histogram.pair"))
+        measure = controls.choose(here, "pair", {name: t(f"measure.{name}") for name in explained.OTHERS}, t("histogram.pair"))
         table = resources.results("agreement", choice.model)
         values, where = evidence.tau(table, "attention", measure), provenance(table)
         groups = {t.label(name) or t("published.all"): values[mask] for name, mask in evidence.by_label(table, choice.model)}
         binned = frames.binned_by({name: list(part) for name, part in groups.items()})
+        by_label = t("histogram.by_label") if len(groups) > 1 else ""
         tau = found.agreement[f"attention~{measure}"].kendall.kendall_tau if found else None
         mean, std = tokens.number(values.mean()), tokens.number(values.std(ddof=0))
         caption = t("histogram.caption", undefined=texts.count(int(values.isna().sum())), mean=mean, std=std, **where)
@@ -196,7 +143,7 @@ def histogram(here: Here, choice: Choice, found: Explanation | None) -> None:
             return charts.histogram(binned, x=x, y=y, alt_text=alt, case=tau, case_label=case, height=250, look=look)
 
         exhibit = Exhibit("histogram", caption, t("histogram.source"), {"": binned}, draw, alt)
-        exhibits.show(here, frame, exhibit, t("histogram.none") if found and tau is None else "")
+        exhibits.show(here, frame, exhibit, t("histogram.none") if found and tau is None else by_label)
 
 
 def encoders(here: Here, choice: Choice, found: Explanation | None) -> None:

@@ -16,6 +16,8 @@ import torch
 from safetensors.torch import save
 
 from core import data, device, experiments, recipes
+from core.debate.permutation import permutations
+from core.debate.adversary import METHODS, Adversary, adversary
 from core.explanation import MEASURES, Explanation, explain
 from core.models import registry
 from core.models.classifier import Classifier
@@ -43,6 +45,69 @@ def explain_verb(args: argparse.Namespace) -> Answer:
     model, reading = _model_and_reading(args)
     measures = None if args.measures is None else [m.strip() for m in args.measures.split(",") if m.strip()]
     return _explanation(explain(model, reading, target=args.target, measures=measures))
+
+
+def adversary_verb(args: argparse.Namespace) -> Answer:
+    """Other attention for one input, as far from the model's own as it can be, with nearly the same prediction."""
+    model, reading = _model_and_reading(args)
+    if args.epsilon is not None and not 0 < args.epsilon <= 1:
+        sentence = f"--epsilon is {args.epsilon}; above 0 and at most 1 is allowed."
+        raise Refusal("epsilon_out_of_range", sentence, given=args.epsilon)
+    batch = model.encode([reading.example])
+    found = adversary(model, batch, epsilon=args.epsilon, method=args.method, k=args.k, seed=_seed(args.seed))[0]
+    allowed = batch.allowed[0].tolist()
+    names = [(i, name) for i, name in enumerate(model.card.task.labels) if allowed[i]]
+    return {
+        "model": args.model,
+        "tokens": list(reading.example.text),
+        "epsilon": found.epsilon,
+        "method": found.method,
+        "original": list(found.original),
+        "attention": [list(weights) for weights in found.attention],
+        "jsd": list(found.jsd),
+        "tvd": list(found.tvd),
+        "prediction": [{name: prob[i] for i, name in names} for prob in found.prediction],
+        "upper_bound": found.upper_bound,
+        "exact": found.exact,
+        "notes": [*_notes(reading), *_promise(found)],
+    }
+
+
+def _promise(found: Adversary) -> list[str]:
+    """What a reader of an adversary must know about how good it is."""
+    if found.attention[0] == found.original and len(found.original) > 1:
+        return [f"Nothing else within epsilon = {found.epsilon} was found; the model's own attention is given back."]
+    gap = f"no attention within epsilon = {found.epsilon} has a JSD above {found.upper_bound:.3f}"
+    if found.method == "search":
+        return [f"The published search promises nothing: it found a JSD of {found.jsd[0]:.3f}, and {gap}."]
+    later = ["Only the first adversary is the best one; those after it are chosen greedily."] * (len(found.jsd) > 1)
+    if found.exact:
+        return later
+    return [f"With more than two labels the optimum is not proven: {found.jsd[0]:.3f} was found, and {gap}.", *later]
+
+
+def _seed(seed: int) -> int:
+    if not 0 <= seed < 2**31:
+        raise Refusal("seed_out_of_range", f"--seed is {seed}; 0 to {2**31 - 1} is allowed.", given=seed)
+    return seed
+
+
+def permute(args: argparse.Namespace) -> Answer:
+    """How far the prediction moves when the attention weights are shuffled over the words."""
+    model, reading = _model_and_reading(args)
+    precise = model.precise()
+    found = permutations(precise, precise.encode([reading.example]), n=args.n, seed=args.seed)
+    return {
+        "model": args.model,
+        "tokens": list(reading.example.text),
+        "cut": reading.cut,
+        "n": args.n,
+        "seed": found.seed,
+        "tvd": found.tvd[0].tolist(),
+        "median_tvd": float(found.median_tvd[0]),
+        "max_attention": float(found.max_attention[0]),
+        "notes": _notes(reading),
+    }
 
 
 def tensors(args: argparse.Namespace) -> Answer:
@@ -200,6 +265,14 @@ def parser() -> Parser:
     explains = on_text("explain", explain_verb)
     explains.add_argument("--target", help="a label; the predicted one by default")
     explains.add_argument("--measures", help=f"some of {','.join(MEASURES)}")
+    adversaries = on_text("adversary", adversary_verb)
+    adversaries.add_argument("--epsilon", type=float, help="how far the prediction may move (TVD); 0.01, QA and NLI 0.05")
+    adversaries.add_argument("--method", default="exact", help=" or ".join(METHODS))
+    adversaries.add_argument("--k", type=int, default=1, help="how many, 1 to 20")
+    adversaries.add_argument("--seed", type=int, default=0, help="where the search starts")
+    permutes = on_text("permute", permute)
+    permutes.add_argument("--n", type=int, default=100, help="how many shuffles; 100 by default")
+    permutes.add_argument("--seed", type=int, default=0, help="of the shuffles; 0 by default")
     on_text("tensors", tensors).add_argument("--out", required=True, help="the safetensors file to write")
     trains = verb("train", train)
     trains.add_argument("names", nargs="*", metavar="CARD")

@@ -63,7 +63,7 @@ def explain(
     precise = model.precise()
     batch = precise.encode([reading.example])
     with torch.no_grad():
-        prob = importance.probabilities(precise.run(batch).logits)
+        prob = importance.probabilities(precise.run(batch, states=precise.remembered(batch)).logits)
     label = target_id(model.card, target, int(prob.argmax()))
     scores, signed = measured(precise, batch, torch.tensor([label], device=batch.ids.device), chosen, cut_graph, nodes)
     row = {name: _defined(values[0], len(reading.example.text)) for name, values in scores.items()}

@@ -40,7 +40,7 @@ def to_words(batch: Batch, values: Tensor) -> list[list[float]]:
 def attention(model: Classifier, batch: Batch) -> Tensor:
     """The model's weights, "batch token", rows summing to one over the words."""
     with torch.no_grad():
-        return model.run(batch).attention[:, 0, 0, 0]
+        return model.run(batch, states=model.remembered(batch)).attention[:, 0, 0, 0]
 
 
 def gradient(model: Classifier, batch: Batch, *, target: Tensor, intervene: Intervention = detach) -> Tensor:

@@ -5,7 +5,6 @@ intervention), and both are arguments here. The best epoch is chosen on validati
 generator, so that the same seed gives the same weights on one machine, interrupted or not.
 """
 
-import copy
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -82,10 +81,10 @@ def fit(
     after each batch and ends training by returning False. With a `checkpoint` folder each epoch is saved there and a
     later call goes on after it.
     """
-    model = copy.deepcopy(model)
+    model = model.copied()
     optimizer = torch.optim.Adam(model.parameters(), lr=rate, weight_decay=1e-5, amsgrad=True)
     generator = torch.Generator().manual_seed(seed)
-    best, history = copy.deepcopy(model), []
+    best, history = model.copied(), []
     if checkpoint is not None and (checkpoint / "state.json").exists():
         history = _restore(checkpoint, model, best, optimizer, generator)
     stopped = False

@@ -6,9 +6,10 @@ from itertools import product
 import pytest
 import torch
 
+from core.device import StateCache
 from core.importance import probabilities
 from core.interventions import detach, erase, keep, only_layer, permute, replace, scale, uniform
-from core.models.classifier import build
+from core.models.classifier import Classifier, build
 from core.models.encoders import ENCODERS
 from core.models.scores import NORMALIZERS, SCORES, softmax, sparsemax
 from core.types import AttentionModel, Example
@@ -214,3 +215,20 @@ def test_threads_with_conflicting_interventions_equal_one_thread_bit_for_bit():
         thread.join()
     assert wrong == []
     assert not torch.equal(alone[0], alone[1])
+
+
+def test_states_are_kept_once_per_text_and_precision_and_shared_by_twins():
+    cache = StateCache(10**6)
+    model = small_model()
+    kept = Classifier(model.card, model.vocabulary, cache)
+    kept.load_state_dict(model.state_dict())
+    batch = kept.encode(examples())
+    first, again = kept.remembered(batch), kept.remembered(batch)
+    assert torch.equal(first, model.states(batch)) and first.data_ptr() == again.data_ptr() and not first.requires_grad
+    assert (cache.stats().hits, cache.stats().misses) == (1, 1)
+    kept.precise().remembered(batch)
+    kept.precise().remembered(batch)
+    assert (cache.stats().hits, cache.stats().misses) == (2, 2)
+    torch.testing.assert_close(kept.readout(batch)(0, keep), model.run(batch).logits)
+    assert cache.stats().hits == 3
+    assert kept.copied().cache is None

@@ -8,13 +8,13 @@ the exact adversary and the spotlight in the browser possible. Accuracies stand 
 2019, §2.
 """
 
-import copy
 import dataclasses
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 
+from core.device import StateCache
 from core.interventions import keep
 from core.models import vocabulary as vocab
 from core.models.encoders import ENCODERS
@@ -24,14 +24,16 @@ from core.types import Batch, Card, Example, Intervention, Readout, Run, Task
 
 
 class Classifier(nn.Module):
-    """An `AttentionModel` with one layer, one head and one query. Read-only outside training; holds no state of any
-    run."""
+    """An `AttentionModel` with one layer, one head and one query. Read-only outside training.
+
+    It holds no state of any run. Loaded with a `cache`, it keeps there what its encoder made of a text (`remembered`).
+    """
 
     n_layers = 1
 
-    def __init__(self, card: Card, vocabulary: Vocabulary) -> None:
+    def __init__(self, card: Card, vocabulary: Vocabulary, cache: StateCache | None = None) -> None:
         super().__init__()
-        self.card, self.vocabulary = card, vocabulary
+        self.card, self.vocabulary, self.cache = card, vocabulary, cache
         self.embedding = nn.Embedding(vocabulary.size, card.embedding_dim)
         self.encoder = ENCODERS[card.encoder](card.embedding_dim, card.hidden_dim)
         dim = self.encoder.state_dim
@@ -48,10 +50,20 @@ class Classifier(nn.Module):
         """Where the weights are."""
         return self.embedding.weight.device
 
+    def copied(self, *, dtype: torch.dtype | None = None, device: torch.device | None = None) -> "Classifier":
+        """A model of its own with these weights, for training; it shares no cache, as its weights will differ."""
+        with torch.device("meta"):
+            twin = Classifier(self.card, self.vocabulary)
+        weights = {name: value.detach().to(device, dtype, copy=True) for name, value in self.state_dict().items()}
+        twin.load_state_dict(weights, assign=True)
+        return twin.requires_grad_()
+
     def precise(self) -> "Classifier":
-        """A twin in double precision; on the CPU where the device has none (MPS)."""
-        device = "cpu" if self.device.type == "mps" else self.device
-        return copy.deepcopy(self).to(device=device, dtype=torch.float64)
+        """A frozen twin in double precision; on the CPU where the device has none (MPS)."""
+        device = torch.device("cpu") if self.device.type == "mps" else self.device
+        twin = self.copied(dtype=torch.float64, device=device).requires_grad_(False)
+        twin.cache = self.cache
+        return twin
 
     def encode(self, examples: Sequence[Example]) -> Batch:
         """The examples as one padded batch, each text cut to the card's `max_tokens` words."""
@@ -82,6 +94,15 @@ class Classifier(nn.Module):
     def states(self, batch: Batch, embedding: Tensor | None = None) -> Tensor:
         """What the encoder makes of the text, "batch token dim"."""
         return self.encoder(self.embed(batch) if embedding is None else embedding, batch.present)
+
+    def remembered(self, batch: Batch) -> Tensor:
+        """The states of a batch without a graph, from the cache where the model has one; not to be written into."""
+        if self.cache is None:
+            with torch.no_grad():
+                return self.states(batch)
+        texts = tuple(example.text for example in batch.examples)
+        key = (self.card.name, self.card.weights_sha256, str(self.decoder.weight.dtype), texts)
+        return self.cache.get(key, lambda: self.states(batch))
 
     def query_vector(self, batch: Batch) -> Tensor:
         """What attention looks for, "batch dim": one learned vector, or the mean state of the query."""
@@ -123,7 +144,7 @@ class Classifier(nn.Module):
         """Logits "batch label" under an intervention; encoder, query and the model's own attention are computed
         once."""
         with torch.no_grad():
-            states = self.states(batch) if states is None else states
+            states = self.remembered(batch) if states is None else states
             query = self.query_vector(batch)
             attention, bias = self.attend(batch, states, query), self.bias(batch, query)
 

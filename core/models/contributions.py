@@ -71,7 +71,7 @@ def contributions(model: Classifier, batch: Batch, *, double: bool = True) -> Co
     if not bool(batch.mask.any(-1).all()):
         raise Refusal("blank_text", "A text is blank; at least one word is needed.")
     with torch.no_grad():
-        states, query = precise.states(batch), precise.query_vector(batch)
+        states, query = precise.remembered(batch), precise.query_vector(batch)
         tokens = precise.attend(batch, states, query)[:, 0, 0].double()
         effect, bias = (states @ precise.decoder.weight.T).double(), precise.bias(batch, query).double()
     attention, pieces = _per_word(batch, tokens), _per_word(batch, torch.ones_like(tokens))

@@ -15,6 +15,7 @@ import torch
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 
+from core.device import StateCache
 from core.models import vocabulary as vocab
 from core.models.classifier import Classifier
 from core.types import Card, Refusal, Task
@@ -43,7 +44,12 @@ def cards(root: Path = CHECKPOINTS) -> dict[str, Card]:
 
 
 def load(
-    name: str, device: torch.device | str = "cpu", root: Path = CHECKPOINTS, vocabularies: Path = VOCABULARIES
+    name: str,
+    device: torch.device | str = "cpu",
+    *,
+    cache: StateCache | None = None,
+    root: Path = CHECKPOINTS,
+    vocabularies: Path = VOCABULARIES,
 ) -> Classifier:
     """The model of that name. Refuses an unknown name, and files that are missing, damaged or not the card's."""
     path = folder(name, root)
@@ -64,7 +70,7 @@ def load(
         if hashlib.sha256(file.read_bytes()).hexdigest() != wanted:
             raise _damaged(name, f"{file.name} was altered: its checksum is not the card's")
     with torch.device("meta"):
-        model = Classifier(card, vocab.load(words))
+        model = Classifier(card, vocab.load(words), cache)
     tensors = load_tensors((path / "model.safetensors").read_bytes())
     try:
         model.load_state_dict({key: value.float() for key, value in tensors.items()}, assign=True)

@@ -126,10 +126,13 @@ def show_prediction(here: Here, place: DeltaGenerator, prediction: Mapping[str, 
     place.html(tokens.prediction_html(here.t("picker.prediction"), here.t.label(ranked[0][0]), ranked[0][1], rest))
 
 
-def choose(here: Here, name: str, labels: Mapping[str, str], label: str, *, help_text: str | None = None) -> str:
-    """The code of one of the page's own keys, chosen with a segmented control."""
+def choose(
+    here: Here, name: str, labels: Mapping[str, str], label: str, *, help_text: str | None = None, default: str | None = None
+) -> str:
+    """The code of one of the page's own keys, chosen with a segmented control; `default` where it depends on the model."""
     key = shell.own_key(here.page, name)
-    st.session_state[key] = here.key(name)
+    code = here.link.keys.get(key, default) if default else here.key(name)
+    st.session_state[key] = code
     st.segmented_control(
         label,
         list(labels),
@@ -139,7 +142,7 @@ def choose(here: Here, name: str, labels: Mapping[str, str], label: str, *, help
         help=help_text,
         on_change=lambda: link.put(keys={**link.current().keys, key: st.session_state[key]}),
     )
-    return here.key(name)
+    return code
 
 
 def target(here: Here, predicted: str, labels: Sequence[str]) -> None:

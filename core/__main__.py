@@ -16,8 +16,8 @@ import torch
 from safetensors.torch import save
 
 from core import data, device, experiments, recipes
-from core.debate.permutation import permutations
 from core.debate.adversary import METHODS, Adversary, adversary
+from core.debate.permutation import permutations
 from core.explanation import MEASURES, Explanation, explain
 from core.models import registry
 from core.models.classifier import Classifier

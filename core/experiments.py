@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import torch
 
 from core import data, importance
+from core.debate.permutation import permutations
 from core.explanation import TIES, measured, pair
 from core.models import registry
 from core.models.classifier import Classifier
@@ -26,6 +27,7 @@ from core.types import Example, Refusal
 RESULTS = registry.ASSETS / "results"
 PART = 64  # examples computed between two saves
 IG_NODES = 8  # rank the words of SST as 100 do: tau 1.000 over 60 sentences
+SHUFFLES, SHUFFLE_SEED = 100, 0  # as many as in the paper
 Row = dict[str, Any]
 Job = tuple[str, str, list[int], list[Example], Path]  # experiment, model, indices, examples, file
 
@@ -68,7 +70,43 @@ PAIRS = (
     ("gradient", "leave_one_out"),
 )
 
-EXPERIMENTS: dict[str, Callable[[Classifier, Sequence[Example]], list[Row]]] = {"agreement": agreement}
+QUANTILES = {"q05_tvd": 0.05, "q25_tvd": 0.25, "median_tvd": 0.5, "q75_tvd": 0.75, "q95_tvd": 0.95}
+
+
+def permutation(model: Classifier, examples: Sequence[Example]) -> list[Row]:
+    """One row per example: length, prediction, largest weight, and quantiles and mean of the total variation distance over 100
+    shuffles of its attention; `flipped` is the share of shuffles that change the predicted label.
+
+    Jain & Wallace 2019, Algorithm 2.
+    """
+    found = permutations(model, model.encode(examples), n=SHUFFLES, seed=SHUFFLE_SEED)
+    target = found.original.argmax(-1)
+    flipped = (found.prob.argmax(-1) != target[:, None]).double().mean(-1)
+    quantiles = {name: found.tvd.quantile(share, dim=-1) for name, share in QUANTILES.items()}
+    return [
+        {
+            "n_words": len(example.text),
+            "label": example.label,
+            "predicted": int(target[i]),
+            "prob": float(found.original[i, target[i]]),
+            "max_attention": float(found.max_attention[i]),
+            **{name: float(values[i]) for name, values in quantiles.items()},
+            "mean_tvd": float(found.tvd[i].mean()),
+            "flipped": float(flipped[i]),
+        }
+        for i, example in enumerate(examples)
+    ]
+
+
+EXPERIMENTS: dict[str, Callable[[Classifier, Sequence[Example]], list[Row]]] = {
+    "agreement": agreement,
+    "permutation": permutation,
+}
+SETTINGS: dict[str, Row] = {  # what a table's provenance says beside model and data
+    "agreement": {"integrated_gradients_nodes": IG_NODES},
+    "permutation": {"shuffles": SHUFFLES, "shuffle_seed": SHUFFLE_SEED},
+}
+MEANS = (":tau", ":overlap", ":top_k_tau", "_tvd", "flipped")  # columns whose mean says something
 
 
 def path_of(name: str, model: str, root: Path = RESULTS) -> Path:
@@ -120,7 +158,7 @@ def run(
         "model": model_name,
         "weights_sha256": card.weights_sha256,
         "seed": card.seed,
-        "integrated_gradients_nodes": IG_NODES,
+        **SETTINGS[name],
         "data": dataset,
         "split": split,
         "n": len(examples),
@@ -190,12 +228,8 @@ def _small(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def describe(path: Path) -> Row:
-    """What a table holds, as plain values: its provenance and the mean of each numeric column."""
+    """What a table holds, as plain values: its provenance and the means of its measured columns."""
     frame = pq.read_table(path).to_pandas()
     provenance = json.loads(pq.read_schema(path).metadata[b"provenance"])
-    means = {
-        c: (None if pd.isna(m := frame[c].mean()) else float(m))
-        for c in frame.columns
-        if c.endswith((":tau", ":overlap", ":top_k_tau"))
-    }
+    means = {c: (None if pd.isna(m := frame[c].mean()) else float(m)) for c in frame.columns if c.endswith(MEANS)}
     return {"written": str(path), "provenance": provenance, "means": means}

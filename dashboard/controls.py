@@ -12,13 +12,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.types import Card
-from dashboard import link, resources, shell, tokens
+from dashboard import link, resources, shell, texts, tokens
 from dashboard.link import Link
 from dashboard.resources import Choice
 from dashboard.shell import Here
 
 OWN = "own"  # the option that stands for the reader's own text
-MODEL_WIDTH, SENTENCE_WIDTH = 230, 420
+MODEL_WIDTH, SENTENCE_WIDTH, SEED_WIDTH = 230, 420, 150
 ROLES = {"classification": ("text", ""), "qa": ("story", "question"), "nli": ("premise", "hypothesis")}
 
 
@@ -158,6 +158,32 @@ def target(here: Here, predicted: str, labels: Sequence[str]) -> None:
         width=MODEL_WIDTH,
         on_change=lambda: link.put(target="" if st.session_state["target"] == predicted else st.session_state["target"]),
     )
+
+
+def seed(here: Here) -> int:
+    """The seed of what is drawn by chance: a field, and a button that draws again with the next one."""
+    last, key = link.SEEDS[-1], "seed_field"
+    st.session_state[key] = here.link.seed
+    st.number_input(
+        here.t("control.seed"),
+        min_value=0,
+        max_value=last,
+        step=1,
+        key=key,
+        help=here.t("control.seed_help"),
+        width=SEED_WIDTH,
+        on_change=lambda: link.put(seed=int(st.session_state[key] or 0)),
+    )
+    st.button(here.t("control.again"), key="seed_again", on_click=lambda: link.put(seed=(here.link.seed + 1) % (last + 1)))
+    return here.link.seed
+
+
+def show_query(here: Here, choice: Choice) -> None:
+    """The question or the hypothesis, where the model reads one, and what attention reads then."""
+    if choice.query and here.card and here.card.task.kind != "classification":
+        asked = ROLES[here.card.task.kind][1]
+        st.markdown(f"{here.t(f'picker.{asked}')}: **{texts.plain(choice.query, 200)}**")
+        st.caption(here.t(f"task.{here.card.task.kind}"))
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,17 @@ def test_a_permutation_table_names_its_shuffles_and_their_seed(small: Path) -> N
     assert (said["shuffles"], said["shuffle_seed"]) == (100, 0)
 
 
+def test_the_exact_adversary_is_never_below_the_search(small: Path) -> None:
+    table = made("adversary", small / "results")
+    assert (table["jsd_exact_05"] >= table["jsd_search_05"] - 1e-6).all()
+    assert (table["jsd_exact_05"] >= table["jsd"] - 1e-6).all()
+    assert (table["upper_bound"] >= table["jsd"] - 1e-6).all() and table["exact"].all()
+    assert (table["tvd"] <= 0.01 + 1e-6).all()
+    assert (table.loc[table["n_words"] == 1, "jsd"] == 0).all() and table["jsd"].max() > 0.3
+    said = table.attrs["provenance"]
+    assert (said["epsilon"]["classification"], said["epsilon_of_published"], said["search_seed"]) == (0.01, 0.05, 0)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_an_interrupted_run_goes_on_and_gives_the_same_table(small: Path, name: str) -> None:
     whole = made(name, small / "whole")

@@ -26,6 +26,7 @@ SECTIONS = ("foundations", "charge", "defence", "witnesses", "transformer", "ver
 SIDES: dict[str, Side] = {"charge": "charge", "defence": "defence"}
 LECTURE_BASE, STUDY_BASE = 16, 13  # font size of charts in pixels
 EMPTY = frozenset({"no_results"})  # refusals that are nobody's mistake: said quietly
+INFORMATIVE = 0.03  # how much the text must add to the accuracy
 MOST_NAMED = 6  # allowed values that a sentence lists
 QUIET = frozenset({"unknown_words"})  # notes that need no warning
 log = logging.getLogger(__name__)
@@ -214,6 +215,48 @@ def show_notes(here: Here, notes: Sequence[Note]) -> None:
             st.caption(here.t(f"note.{note.code}", **spoken(here.t, note.values)))
         else:
             problem(here.t, note.code, note.sentence, note.values)
+
+
+def quality(here: Here) -> dict[str, str]:
+    """What the chosen model's card says of its test, as it stands in sentences; percentages with one decimal."""
+    card = here.card
+    if card is None:
+        return {}
+    test = {"blank": blank_of(card), "bayes": card.test.get("naive_bayes_accuracy"), "floor": card.test.get("floor")}
+    shares = {"accuracy": card.test["accuracy"], **{name: value for name, value in test.items() if value is not None}}
+    said = {"model": card.name, "n": texts.count(card.test["n"]), "seed": str(card.seed)}
+    return said | {name: f"{100 * value:.1f}" for name, value in shares.items()}
+
+
+def blank_of(card: Card) -> float | None:
+    """The test accuracy without what attention reads, for tasks that have a query."""
+    return next((value for name, value in card.test.items() if name.startswith("accuracy_blank")), None)
+
+
+def quality_line(here: Here) -> str:
+    """One line on how good the model is, and what it scores without its text or what single words alone reach."""
+    said, card = quality(here), here.card
+    if card is None:
+        return ""
+    parts = [here.t("quality.line", **said)]
+    if "bayes" in said and card.test["accuracy"] <= card.test["naive_bayes_accuracy"]:
+        parts.append(here.t("quality.bayes", **said))
+    if "blank" in said:
+        parts.append(here.t(f"quality.blank_{card.task.kind}", **said))
+    return " ".join(parts)
+
+
+def show_quality(here: Here) -> None:
+    """Warns of a model below its floor, and of one that does nearly as well without the text that its attention reads."""
+    said, card = quality(here), here.card
+    if card is None:
+        return
+    accuracy, blank = card.test["accuracy"], blank_of(card)
+    warnings = [here.t("quality.floor", **said)] if accuracy < card.test.get("floor", 0) else []
+    if blank is not None and accuracy - blank < INFORMATIVE:
+        warnings.append(here.t(f"quality.gap_{card.task.kind}", **said))
+    if warnings:
+        warn(warnings)
 
 
 @contextmanager

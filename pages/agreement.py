@@ -26,7 +26,7 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
     found: Explanation | None = None
     with shell.guarded(here):
         found = explanation(here, choice, picked)
-        blanked_premise(here)
+        shell.show_quality(here)
         strips(here, choice, found)
     for pair in ((histogram, encoders), (mixed,), (published, difference), (noise, seeds)):
         for column, draw in zip(st.columns(len(pair), gap="medium"), pair, strict=True):
@@ -56,18 +56,6 @@ def asked(here: Here) -> dict[str, Any]:
     return {"target": here.link.target or None, "cut_graph": here.key("graph") == "cut"}
 
 
-def blanked_premise(here: Here) -> None:
-    """Says how well the model does without its premise, and whether attention over the premise can mean anything."""
-    test = here.card.test if here.card else {}
-    if (blank := test.get("accuracy_blank_premise")) is None:
-        return
-    values = {"blank": f"{100 * blank:.1f}", "accuracy": f"{100 * test['accuracy']:.1f}", "n": texts.count(test["n"])}
-    if test["accuracy"] - blank < 0.03:
-        st.warning(here.t("task.gap", **values), icon=":material/edit_note:")
-    else:
-        st.caption(here.t("task.gap_fine", **values))
-
-
 def strips(here: Here, choice: Choice, found: Explanation) -> None:
     """The experiment: the four rankings as words with weights, three of them hidden until a guess is made."""
     t = here.t
@@ -79,7 +67,7 @@ def strips(here: Here, choice: Choice, found: Explanation) -> None:
         with frame:
             numbers = st.toggle(t("figure.numbers"), key="numbers", persist_state="session")
         rows = explained.strip_rows(t, found, numbers)
-        show_query(here, choice)
+        controls.show_query(here, choice)
         shown = st.container()
         guess = controls.guess(here, about, t("predict.question"), {name: t(f"predict.{name}") for name in GUESSES})
         if guess.option is None:
@@ -94,7 +82,7 @@ def strips(here: Here, choice: Choice, found: Explanation) -> None:
         if guess.option is not None:
             st.markdown(explained.comparison(t, found))
             k = found.agreement["attention~gradient"].top_k.k
-            caption = t("strips.caption", model=found.model, n=len(found.words), k=k)
+            caption = t("strips.caption", n=len(found.words), k=k)
             tables = {t("table.scores"): tokens.table(rows, found.words, position=t("table.position"), word=t("table.word"))}
             tables |= {t("table.pairs"): evidence.pairs(found, t)}
 
@@ -103,15 +91,8 @@ def strips(here: Here, choice: Choice, found: Explanation) -> None:
 
             exhibit = Exhibit("strips", caption, t("strips.source"), tables, draw, t("title"), on_screen=False)
             exhibits.show(here, frame, exhibit, explained.reading(t, len(found.words)))
+        st.caption(shell.quality_line(here))
         shell.show_notes(here, [note for note in found.notes if note.code in shell.QUIET])
-
-
-def show_query(here: Here, choice: Choice) -> None:
-    """The question or the hypothesis, where the model reads one."""
-    if choice.query and here.card and here.card.task.kind != "classification":
-        kind = "question" if here.card.task.kind == "qa" else "hypothesis"
-        st.markdown(f"{here.t(f'picker.{kind}')}: **{texts.plain(choice.query, 200)}**")
-        st.caption(here.t(f"task.{here.card.task.kind}"))
 
 
 def show_guess(here: Here, about: str, option: str, tau: Correlation) -> None:
@@ -219,11 +200,11 @@ def difference(here: Here, choice: Choice, found: Explanation | None) -> None:
     """Gradient against leave-one-out, minus attention's agreement with each."""
     t = here.t
     with exhibits.figure(here, "difference", t("difference.title")) as frame:
-        where = provenance(resources.results("agreement", choice.model))
         table = named(here, resources.table(evidence.differences, choice.model), "difference")
+        caption = t("difference.caption", n=texts.count(int(table["n"].min())))
         first, second = (tokens.number(mean) for mean in table["mean"])
         alt = t("difference.alt", gradient=first, loo=second)
-        exhibit = interval_exhibit(here, "difference", table, t("difference.value"), t("difference.caption", **where), alt)
+        exhibit = interval_exhibit(here, "difference", table, t("difference.value"), caption, alt)
         exhibits.show(here, frame, exhibit, t("difference.note"))
 
 
@@ -256,12 +237,12 @@ def seeds(here: Here, choice: Choice, found: Explanation | None) -> None:
             st.caption(t("seeds.missing", model=evidence.SEEDED))
             return
         table = resources.table(evidence.seeds)
-        if table.empty:
-            st.caption(t("problem.no_results", model=evidence.SEEDED))
+        if (count := table["group"].nunique()) < 2:
+            st.caption(t("seeds.few", model=evidence.SEEDED, count=count))
             return
         means = [tokens.number(mean) for mean in sorted(table.loc[table["series"] == "gradient", "mean"])]
         n = texts.count(int(table["n"].max()))
-        caption = t("seeds.caption", model=evidence.SEEDED, count=len(means), n=n, low=means[0], high=means[-1])
+        caption = t("seeds.caption", model=evidence.SEEDED, count=count, n=n, low=means[0], high=means[-1])
         words = caption, t("seeds.alt", values=", ".join(means))
         exhibit = interval_exhibit(here, "seeds", named(here, table, "seed"), t("histogram.tau"), *words)
         exhibits.show(here, frame, exhibit)

@@ -156,7 +156,7 @@ def test_a_damaged_checkpoint_is_said_and_the_page_lives(monkeypatch: pytest.Mon
     weights = tmp_path / "sst2" / "bilstm-additive" / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"\x00")
     load = registry.load
-    monkeypatch.setattr(registry, "load", lambda name: load(name, root=tmp_path))
+    monkeypatch.setattr(registry, "load", lambda name, *where, **kept: load(name, *where, root=tmp_path, **kept))
     resources._model.clear()  # type: ignore[attr-defined]
     resources._computed.clear()  # type: ignore[attr-defined]
     try:

@@ -225,7 +225,7 @@ def printed(table: pd.DataFrame, t: Texts) -> pd.DataFrame:
     def written(mean: Any, std: Any, share: Any) -> str:
         if pd.isna(mean):
             return "–"
-        return f"{number(mean)} ± {number(std)}" + ("" if pd.isna(share) else f", {round(100 * share)} %")
+        return f"{number(mean)}\u00a0±\u00a0{number(std)}" + ("" if pd.isna(share) else f", {round(100 * share)}\u00a0%")
 
     rows = [
         {

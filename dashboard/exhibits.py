@@ -75,15 +75,15 @@ def head(here: Here, title: str = "", html: str = "", small: bool = False) -> It
         yield right
 
 
-def show(here: Here, right: DeltaGenerator, exhibit: Exhibit, note: str = "") -> None:
-    """The chart where there is one, caption, note and source below it, numbers and files on the right of the head."""
+def show(here: Here, right: DeltaGenerator, exhibit: Exhibit, *notes: str) -> None:
+    """The chart where there is one, caption, notes and source below it, numbers and files on the right of the head."""
     key = f"{shell.name_of(here.page)}-{exhibit.name}"
     if exhibit.draw is not None and exhibit.on_screen:
         st.altair_chart(exhibit.draw(here.look), theme=None, key=key)
     with st.container(gap="xxsmall"):
         st.caption(exhibit.caption)
         if not here.lecture:
-            if note:
+            for note in filter(None, notes):
                 st.caption(note)
             if exhibit.cited:
                 st.caption(exhibit.source)

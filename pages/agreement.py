@@ -90,8 +90,7 @@ def strips(here: Here, choice: Choice, found: Explanation) -> None:
                 return strips_chart(rows, found.words, legends=legends, undefined=undefined, numbers=numbers, look=look)
 
             exhibit = Exhibit("strips", caption, t("strips.source"), tables, draw, t("title"), on_screen=False)
-            exhibits.show(here, frame, exhibit, explained.reading(t, len(found.words)))
-        st.caption(shell.quality_line(here))
+            exhibits.show(here, frame, exhibit, explained.reading(t, len(found.words)), shell.quality_line(here))
         shell.show_notes(here, [note for note in found.notes if note.code in shell.QUIET])
 
 
@@ -135,7 +134,9 @@ def encoders(here: Here, choice: Choice, found: Explanation | None) -> None:
         table = named(here, resources.table(evidence.encoders, choice.model), "encoder")
         said = ", ".join(f"{row.group} {row.series} {tokens.number(row.mean)}" for row in table.itertuples())
         words = t("encoders.caption", **where), t("encoders.alt", values=said)
-        exhibits.show(here, frame, interval_exhibit(here, "encoders", table, t("histogram.tau"), *words))
+        exhibit = interval_exhibit(here, "encoders", table, t("histogram.tau"), *words)
+        ranked = table[table["series"] == t("measure.gradient")].sort_values("mean", ascending=False)["group"]
+        exhibits.show(here, frame, exhibit, t("encoders.order", order=" > ".join(ranked)) if len(ranked) > 1 else "")
 
 
 def mixed(here: Here, choice: Choice, found: Explanation | None) -> None:
@@ -146,13 +147,13 @@ def mixed(here: Here, choice: Choice, found: Explanation | None) -> None:
     legend = tokens.legend_html([tokens.Legend("0", t("mixing.largest"))])
     with exhibits.figure(here, "mixing", t("mixing.title"), legend):
         st.markdown(t("mixing.lede"))
-        for column, encoder in zip(st.columns(3, gap="medium"), evidence.ENCODERS, strict=True):
-            name = evidence.with_encoder(choice.model, encoder)
+        names = {encoder: evidence.with_encoder(choice.model, encoder) for encoder in evidence.ENCODERS}
+        there = [encoder for encoder, name in names.items() if name in resources.cards()]
+        for column, encoder in zip(st.columns(3, gap="medium"), there, strict=False):
             with column, shell.guarded(here):
-                if name in resources.cards():
-                    mixing_of(here, Choice(name, choice.text, choice.query), encoder, found)
-                else:
-                    st.caption(t("mixing.missing", encoder=t(f"encoder.{encoder}")))
+                mixing_of(here, Choice(names[encoder], choice.text, choice.query), encoder, found)
+        for encoder in set(names) - set(there):
+            st.caption(t("mixing.missing", encoder=t(f"encoder.{encoder}")))
         st.markdown(t("mixing.reading"))
         if len(found.words) > MIXED_WORDS:
             st.caption(t("mixing.first", n=MIXED_WORDS))
@@ -193,7 +194,10 @@ def published(here: Here, choice: Choice, found: Explanation | None) -> None:
         caption = t("published.caption", seed=here.card.seed if here.card else "–", **provenance(results))
         if table["paper_mean"].isna().all():
             caption = f"{t('published.absent')} {caption}"
-        exhibits.show(here, frame, Exhibit("published", caption, t("published.source"), {"": table}))
+        note = (
+            t("published.appendix") if (table["paper_table"] != "Table 2").all() and table["paper_mean"].notna().any() else ""
+        )
+        exhibits.show(here, frame, Exhibit("published", caption, t("published.source"), {"": table}), note)
 
 
 def difference(here: Here, choice: Choice, found: Explanation | None) -> None:

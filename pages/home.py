@@ -20,7 +20,7 @@ from dashboard.strips import strips_chart
 from dashboard.theme import Look
 
 EPSILON = 0.01
-OPENING = {"en": ("sst2/bilstm-additive", "review-01"), "ko": ("nsmc/bilstm-additive", "review-ko-07")}
+OPENING = {"en": ("sst2/bilstm-additive", "review-01"), "ko": ("nsmc/bilstm-additive", "review-ko-22")}
 PAPERS = (
     ("jain", "Jain & Wallace 2019", "charge"),
     ("wiegreffe", "Wiegreffe & Pinter 2019", "defence"),

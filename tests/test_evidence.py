@@ -167,7 +167,7 @@ def test_an_undefined_measure_has_no_noise() -> None:
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_printed_rows_read_as_the_paper_prints_them(lang: str) -> None:
     printed = evidence.printed(evidence.comparison(MODEL), texts.page("agreement", lang))
-    assert printed.iloc[0, 2:].tolist() == ["0.30 ± 0.20, 33 %", "0.40 ± 0.21, 59 %"]
+    assert printed.iloc[0, 2:].tolist() == ["0.30\u00a0±\u00a00.20, 33\u00a0%", "0.40\u00a0±\u00a00.21, 59\u00a0%"]
     assert printed.iloc[2, 3] == "–"
 
 

@@ -6,6 +6,7 @@ Words on an axis are positions labelled by `labelExpr`: repeated words stay apar
 import json
 import unicodedata
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import altair as alt
@@ -31,8 +32,14 @@ def finished(
     height += 36 if legend and not look.export else 0
     size = {"height": round(look.px(height))} | ({"width": round(look.px(width))} if look.export else {})
     chart = alt.layer(*layers).properties(description=alt_text, **size)
-    chart.config = alt.Config.from_dict(altair_theme(look.mode, look.base, look.export))
+    chart.config = config(look)
     return chart
+
+
+@cache
+def config(look: Look) -> alt.Config:
+    """The theme of a look; checked against Vega-Lite's schema once, which takes longer than drawing. Not to be changed."""
+    return alt.Config.from_dict(altair_theme(look.mode, look.base, look.export))
 
 
 def to_spec(chart: Any) -> dict[str, Any]:

@@ -45,8 +45,8 @@ models: $(VENV)/.run  ## train every committed model again, resumable (DATA=hub:
 results: $(VENV)/.run  ## the experiments over each model's test set again, resumable (ARGS="--workers 2")
 	@set -e; names=$$($(PY) -m core models | $(PY) -c 'import json, sys; \
 	print(*(model["name"] for model in json.load(sys.stdin)["models"]))'); \
-	for model in $$names; do \
-	$(READING) $(PY) -m core experiment agreement --model "$$model" --data "$${model%%/*}" $(ARGS); done
+	for model in $$names; do for name in agreement permutation; do \
+	$(READING) $(PY) -m core experiment $$name --model "$$model" --data "$${model%%/*}" $(ARGS); done; done
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .benchmarks .hypothesis tests/browser/shots

@@ -145,10 +145,11 @@ def choose(
     return code
 
 
-def target(here: Here, predicted: str, labels: Sequence[str]) -> None:
-    """Which label is explained: the predicted one unless another is chosen."""
+def target(here: Here, predicted: str, labels: Sequence[str]) -> str:
+    """Which label is explained: the predicted one unless another of the `labels` is chosen."""
     t = here.t
-    st.session_state["target"] = here.link.target or predicted
+    chosen = here.link.target if here.link.target in labels else predicted
+    st.session_state["target"] = chosen
     st.selectbox(
         t("control.target"),
         list(labels),
@@ -158,6 +159,7 @@ def target(here: Here, predicted: str, labels: Sequence[str]) -> None:
         width=MODEL_WIDTH,
         on_change=lambda: link.put(target="" if st.session_state["target"] == predicted else st.session_state["target"]),
     )
+    return chosen
 
 
 def seed(here: Here) -> int:

@@ -48,6 +48,7 @@ PAGES: dict[str, Page] = {
         "charge",
         {"graph": ("cut", "uncut"), "pair": ("gradient", "leave_one_out", "integrated_gradients")},
     ),
+    "permutation": Page("permutation.py", "charge", {"shown": ("median", "extreme")}),
 }
 
 

@@ -86,6 +86,7 @@ def opened(here: Here, choice: Choice, picked: controls.Picked) -> tuple[Case, A
         light = resources.compute(adversaries.light, choice, waiting=waiting)
     controls.show_prediction(here, picked.place, found.prediction)
     shell.show_notes(here, [note for note in found.notes if note.code not in shell.QUIET])
+    shell.show_quality(here)
     return Case(choice, found, light, float(epsilon), method), place
 
 
@@ -103,6 +104,7 @@ def experiment(here: Here, case: Case, place: Any) -> bool:
             st.html(tokens.big_number_html(here.t("result.tvd"), tokens.number(other.tvd[0], 3)), width="content")
             st.html(tokens.big_number_html(here.t("result.jsd"), tokens.number(other.jsd[0]), "charge"), width="content")
     maps(here, case, other, made)
+    shell.show_notes(here, [note for note in case.found.notes if note.code in shell.QUIET])
     if other is not None:
         word_by_word(here, case, other)
     if made.revealed or made.learned or here.lecture:
@@ -112,7 +114,6 @@ def experiment(here: Here, case: Case, place: Any) -> bool:
             both_stories(here, case, made)
         limits(here, case)
         further(here, case)
-    shell.show_notes(here, [note for note in case.found.notes if note.code in shell.QUIET])
     return other is not None
 
 
@@ -207,7 +208,7 @@ def word_by_word(here: Here, case: Case, other: Adversary) -> None:
         def draw(look: theme.Look) -> Any:
             return charts.mirror(table, left=learned, right=adversarial, alt_text=alt, look=look)
 
-        exhibits.show(here, frame, Exhibit("words", caption, t("words.source"), tables, draw, alt))
+        exhibits.show(here, frame, Exhibit("words", caption, t("words.source"), tables, draw, alt), shell.quality_line(here))
     with right:
         st.markdown(adversaries.carried(t, other.attention[0], words))
         with shell.guarded(here):

@@ -24,7 +24,7 @@ from dashboard.tokens import number, readable, right_to_left
 KEY = "spotlight"
 ROUNDING = 1e-6  # a sum of weights may miss one by so much
 REMEMBERED = 30  # texts whose weights a session keeps
-STRINGS = ("prediction", "tvd", "jsd", "best", "best_short", "now", "words", "note", "less", "more", "back", "mine")
+STRINGS = ("prediction", "tvd", "jsd", "best", "best_short", "now", "words", "note", "note_goal", "less", "more", "back", "mine")
 
 _folder = Path(__file__).parent
 _mount = st.components.v2.component(

@@ -98,7 +98,8 @@ const build = (data, name) => {
   });
   words.setAttribute("translate", "no");
   view.fine = fine(view);
-  within(view.root, view.shown.root, view.meter.root, words, view.fine.root, element("p", "note", data.text.note));
+  view.note = element("p", "note");
+  view.root.append(view.shown.root, view.meter.root, words, view.fine.root, view.note);
   return view;
 };
 
@@ -126,12 +127,14 @@ const meter = (text) => {
   const mark = (kind, name) => within(element("i", kind), element("span", "", name));
   const shown = {
     root: element("div", "meter"),
+    line: element("div", "line"),
     best: mark("mark best", text.best_short),
     now: mark("mark now", text.now),
     optimum: mark("mark optimum", text.optimum),
   };
   shown.root.setAttribute("aria-hidden", "true");
-  shown.root.append(element("i", "axis"), shown.best, shown.optimum, shown.now);
+  shown.line.append(shown.best, shown.optimum, shown.now);
+  shown.root.append(element("span", "", "0"), shown.line, element("span", "", Math.LN2.toFixed(2)));
   return shown;
 };
 
@@ -307,7 +310,7 @@ const draw = (view) => {
     track.setAttribute("aria-valuenow", weights[i].toFixed(3));
     track.setAttribute("aria-valuetext", `${weights[i].toFixed(2)}, ${said}, ${inside ? data.text.inside : data.text.outside}`);
   });
-  view.fine.back.textContent = data.text.back;
+  view.note.textContent = data.optimum ? `${data.text.note} ${data.text.note_goal}` : data.text.note;
   view.fine.mine.disabled = !view.best;
   drawFine(view);
 };

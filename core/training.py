@@ -148,16 +148,22 @@ def _step(
     generator: torch.Generator,
 ) -> float:
     batch = model.encode(examples)
-    embedding = model.embed(batch)
-    if dropout:
-        kept = torch.rand(embedding.shape, generator=generator) >= dropout
-        embedding = embedding * kept.to(embedding.device) / (1 - dropout)
-    value = loss(model.run(batch, embedding=embedding, intervene=intervene(batch)), batch)
+    embedding, query = (_dropped(e, dropout, generator) for e in (model.embed(batch), model.embed_query(batch)))
+    run = model.run(batch, embedding=embedding, query_embedding=query, intervene=intervene(batch))
+    value = loss(run, batch)
     optimizer.zero_grad()
     value.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 5.0)
     optimizer.step()
     return float(value.detach())
+
+
+def _dropped(embedding: Tensor, share: float, generator: torch.Generator) -> Tensor:
+    """Input vectors with a share of their numbers set to zero and the rest scaled up."""
+    if not share or not embedding.numel():
+        return embedding
+    kept = torch.rand(embedding.shape, generator=generator) >= share
+    return embedding * kept.to(embedding.device) / (1 - share)
 
 
 def _batches(examples: Sequence[Example], size: int, generator: torch.Generator) -> Iterator[list[Example]]:

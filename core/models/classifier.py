@@ -91,6 +91,10 @@ class Classifier(nn.Module):
         """Input vectors "batch token dim"."""
         return self.embedding(batch.ids)
 
+    def embed_query(self, batch: Batch) -> Tensor:
+        """Input vectors of the query, "batch query_token dim"."""
+        return self.embedding(batch.query_ids)
+
     def states(self, batch: Batch, embedding: Tensor | None = None) -> Tensor:
         """What the encoder makes of the text, "batch token dim"."""
         return self.encoder(self.embed(batch) if embedding is None else embedding, batch.present)
@@ -104,11 +108,14 @@ class Classifier(nn.Module):
         key = (self.card.name, self.card.weights_sha256, str(self.decoder.weight.dtype), texts)
         return self.cache.get(key, lambda: self.states(batch))
 
-    def query_vector(self, batch: Batch) -> Tensor:
-        """What attention looks for, "batch dim": one learned vector, or the mean state of the query."""
+    def query_vector(self, batch: Batch, embedding: Tensor | None = None) -> Tensor:
+        """What attention looks for, "batch dim": one learned vector, or the mean state of the query.
+
+        `embedding` replaces the input vectors of the query.
+        """
         if self.card.task.kind == "classification":
             return self.query.expand(len(batch.examples), -1)
-        states = self.query_encoder(self.embedding(batch.query_ids), batch.query_present)
+        states = self.query_encoder(self.embed_query(batch) if embedding is None else embedding, batch.query_present)
         weight = batch.query_present[..., None].to(states.dtype)
         return (states * weight).sum(1) / weight.sum(1).clamp(min=1)
 
@@ -132,10 +139,11 @@ class Classifier(nn.Module):
         embedding: Tensor | None = None,
         intervene: Intervention = keep,
         states: Tensor | None = None,
+        query_embedding: Tensor | None = None,
     ) -> Run:
         """One forward pass. `states` may bring what the encoder made of this batch before."""
         states = self.states(batch, embedding) if states is None else states
-        query = self.query_vector(batch)
+        query = self.query_vector(batch, query_embedding)
         attention = intervene(0, self.attend(batch, states, query))
         logits = self._logits(attention, states, self.bias(batch, query))
         return Run(logits, attention[:, None], states[:, None, None], states[:, None])

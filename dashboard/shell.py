@@ -49,6 +49,18 @@ PAGES: dict[str, Page] = {
         {"graph": ("cut", "uncut"), "pair": ("gradient", "leave_one_out", "integrated_gradients")},
     ),
     "permutation": Page("permutation.py", "charge", {"shown": ("median", "extreme")}),
+    "adversary": Page(
+        "adversary.py",
+        "charge",
+        {
+            "epsilon": ("0.01", "0.05", "0.1"),
+            "method": ("exact", "search"),
+            "series": ("search", "exact", "default"),
+            "ceiling": ("own", "half", "quarter", "none"),
+            "floor": ("none", "half", "own"),
+            "count": ("3", "5", "10"),
+        },
+    ),
 }
 
 

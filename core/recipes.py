@@ -55,7 +55,7 @@ RECIPES: dict[str, Recipe] = {
     "nsmc": Recipe(epochs=6, subwords=True, minilm=False),
     "babi1": STORIES,
     "babi2": dataclasses.replace(STORIES, stories=10_000),
-    "babi3": dataclasses.replace(STORIES, stories=6_000, epochs=16),
+    "babi3": dataclasses.replace(STORIES, stories=12_000, epochs=8),
     "snli": Recipe(epochs=7, dropout=0.4, embedding_std=0.4),
     "pronoun": Recipe(epochs=4),
 }

@@ -14,7 +14,9 @@ again) and of all weight on the least attended word. Where both meet, the optimu
 
 The published search is kept beside it, to see what it misses. Words are written words (`core.models.contributions`). Wiegreffe
 & Pinter 2019 answer that no trained module would produce such weights, sentence by sentence; the optimum, one or two words that
-carry everything, makes both points sharper.
+carry everything, makes both points sharper. `constrained` asks for less: a ceiling on each weight, a floor on entropy.
+
+Read `extremes` (the optimum), `descent` (the search), `limits` (ceiling and floor, with `room`, `ceiling`, `floor` under it).
 """
 
 from collections.abc import Callable
@@ -25,12 +27,14 @@ from torch import Tensor
 
 from core.agreement import jsd, tvd
 from core.debate.adversary.descent import search
-from core.debate.adversary.extremes import optimum
+from core.debate.adversary.extremes import EPSILON, checked_epsilon, optimum
+from core.debate.adversary.limits import Constrained, constrained
 from core.models.classifier import Classifier
 from core.models.contributions import Contributions, by_length, contributions
-from core.types import Batch, Kind, Refusal
+from core.types import Batch, Refusal
 
-EPSILON: dict[Kind, float] = {"classification": 0.01, "qa": 0.05, "nli": 0.05}
+__all__ = ["EPSILON", "METHODS", "Adversary", "Constrained", "Spotlight", "adversary", "constrained", "spotlight_data"]
+
 METHODS: dict[str, Callable[[Contributions, float, int, int], tuple[Tensor, Tensor]]] = {"exact": optimum, "search": search}
 MOST = 20  # adversaries of one text
 CELLS = 2**19  # pairs of words held at once
@@ -75,8 +79,8 @@ def adversary(
 
     Refuses an ε outside [0, 1], k outside 1..20, and unknown methods.
     """
-    epsilon = EPSILON[model.card.task.kind] if epsilon is None else epsilon
-    _check(epsilon, method, k)
+    epsilon = checked_epsilon(model.card.task.kind, epsilon)
+    _check(method, k)
     words = contributions(model, batch)
     attention = words.attention[:, None].repeat(1, k, 1)
     bound = torch.zeros_like(attention[:, 0, 0])
@@ -104,9 +108,7 @@ def spotlight_data(model: Classifier, batch: Batch) -> list[Spotlight]:
     return found
 
 
-def _check(epsilon: float, method: str, k: int) -> None:
-    if not 0 <= epsilon <= 1:
-        raise Refusal("epsilon_out_of_range", f"Epsilon is {epsilon}; it must be between 0 and 1.", given=epsilon)
+def _check(method: str, k: int) -> None:
     if method not in METHODS:
         allowed = ", ".join(METHODS)
         raise Refusal("unknown_method", f"There is no method {method!r}; there are {allowed}.", given=method, allowed=allowed)

@@ -15,7 +15,9 @@ from torch.special import xlogy
 
 from core.agreement import jsd, tvd
 from core.models.contributions import Contributions, slab
+from core.types import Kind, Refusal
 
+EPSILON: dict[Kind, float] = {"classification": 0.01, "qa": 0.05, "nli": 0.05}
 SLACK = 1e-11  # of a logit, against rounding
 SCAN, HALVINGS = 33, 50  # points of an edge looked at, then bisection between two of them
 
@@ -28,6 +30,14 @@ class Points:
     first: Tensor  # "point"
     second: Tensor  # "point"
     weight: Tensor  # "point"
+
+
+def checked_epsilon(kind: Kind, epsilon: float | None) -> float:
+    """The given ε, or the papers' for the kind of task. Refuses one outside [0, 1]."""
+    epsilon = EPSILON[kind] if epsilon is None else epsilon
+    if not 0 <= epsilon <= 1:
+        raise Refusal("epsilon_out_of_range", f"Epsilon is {epsilon}; it must be between 0 and 1.", given=epsilon)
+    return epsilon
 
 
 def optimum(words: Contributions, epsilon: float, k: int, seed: int = 0) -> tuple[Tensor, Tensor]:

@@ -167,6 +167,12 @@ def results(name: str, model: str, root: Path = RESULTS) -> pd.DataFrame:
     return frame
 
 
+def done(name: str, root: Path = RESULTS) -> list[str]:
+    """The models that an experiment was run for; some are not committed themselves (further seeds)."""
+    tables = [path for path in (root / name).rglob("*.parquet") if path.parent.suffix != ".parts"]
+    return sorted(path.relative_to(root / name).with_suffix("").as_posix().replace("@", ":") for path in tables)
+
+
 def run(
     name: str,
     model_name: str,

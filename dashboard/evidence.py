@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core import importance
+from core import experiments, importance
 from core.agreement import bootstrap_mean, noise_in_tau
 from core.debate.adversary import Adversary, adversary
 from core.explanation import TIES, Explanation
@@ -114,8 +114,8 @@ def encoders(model_name: str) -> pd.DataFrame:
 
 def seeds() -> pd.DataFrame:
     """The same for the five trainings of one model, by seed."""
-    names = [name for name in resources.cards() if name == SEEDED or name.startswith(f"{SEEDED}:seed=")]
-    by_seed = sorted((resources.cards()[name].seed, name) for name in names)
+    names = [name for name in experiments.done("agreement") if name == SEEDED or name.startswith(f"{SEEDED}:seed=")]
+    by_seed = sorted((resources.results("agreement", name).attrs["provenance"]["seed"], name) for name in names)
     return _intervals([(str(seed), name) for seed, name in by_seed])
 
 
@@ -153,7 +153,7 @@ def _mean(values: pd.Series) -> dict[str, float | int | None]:
 def _paper_mean(name: str, measure: str, frame: pd.DataFrame) -> float | None:
     """The paper's mean over all sentences; where it has classes only, their mean weighted by how often we predict them."""
     dataset, model = _parts(name)
-    card = resources.cards()[name]
+    card = resources.cards()[name.split(":")[0]]  # a further seed may have results and no committed model
     whole = published(dataset, model, measure, "all")
     if whole is not None:
         return whole.mean

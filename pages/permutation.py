@@ -58,7 +58,11 @@ def shuffled(here: Here, choice: Choice, picked: controls.Picked) -> View:
     with shell.computing(here, 330) as waiting:
         found = resources.compute(shuffles.shuffled, choice, waiting=waiting, seed=seed)
     with place:
-        target = controls.target(here, found.predicted, found.labels) if len(found.labels) > 2 else found.predicted
+        target = controls.target(here, found.predicted, found.labels)
+    if here.link.target not in ("", target):
+        shell.problem(
+            t, "unknown_label", "This label cannot be answered here.", {"given": here.link.target, "allowed": found.labels}
+        )
     controls.show_prediction(here, picked.place, dict(zip(found.labels, found.original.tolist(), strict=True)))
     shell.show_notes(here, [note for note in found.notes if note.code not in shell.QUIET])
     return View(found, target, which, results)

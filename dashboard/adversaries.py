@@ -69,13 +69,13 @@ def carried(t: Texts, weights: Sequence[float], words: Sequence[str]) -> str:
     return t(f"reading.{key}", n=len(order), **named)
 
 
-def reached(t: Texts, case: Case, other: Adversary, exact: Adversary) -> str:
+def reached(t: Texts, case: Case, other: Adversary, exact: Adversary, seed: int) -> str:
     """How good the adversary shown is: the optimum, a bracket, or a search that may have missed something."""
     jsd, bound = tokens.number(other.jsd[0], 3), tokens.number(other.upper_bound, 3)
     values = {"jsd": jsd, "bound": bound, "epsilon": f"{case.epsilon:g}"}
     if other.method == "search":
         missed = tokens.number(max(exact.jsd[0] - other.jsd[0], 0.0), 3)
-        return t("reading.search", **values, exact=tokens.number(exact.jsd[0], 3), missed=missed)
+        return t("reading.search", **values, exact=tokens.number(exact.jsd[0], 3), missed=missed, seed=seed)
     if other.jsd[0] < NOTHING:
         return t("reading.nothing" if other.exact else "reading.nothing_found", **values)
     gap = tokens.number(other.upper_bound - other.jsd[0], 3)

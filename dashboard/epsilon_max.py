@@ -129,18 +129,30 @@ def percent(share: float | None) -> str:
     return "–" if share is None or pd.isna(share) else f"{round(100 * share)} %"
 
 
+def written(mean: float | None, *shares: float | None) -> str:
+    """A mean with its shares in brackets; a dash where there is none."""
+    known = mean is not None and not pd.isna(mean)
+    return f"{number(mean)}  ({', '.join(percent(share) for share in shares)})" if known else "–"
+
+
 def printed(table: pd.DataFrame, t: Texts) -> pd.DataFrame:
     """The comparison as it is read: predicted label, the search here, the paper, the exact optimum."""
-
-    def written(mean: float | None, *shares: float | None) -> str:
-        known = mean is not None and not pd.isna(mean)
-        return f"{number(mean)}  ({', '.join(percent(share) for share in shares)})" if known else "–"
-
     return pd.DataFrame(
         {
             t("table.group"): [t.label(name) or t("table.all") for name in table["group"]],
             t("table.search"): [written(*row) for row in table[["mean", "from_40", "from_60"]].itertuples(index=False)],
             t("table.paper"): [written(*row) for row in table[["paper_mean", "paper_40", "paper_60"]].itertuples(index=False)],
+            t("table.exact"): [number(mean) for mean in table["exact_mean"]],
+        }
+    )
+
+
+def printed_exception(table: pd.DataFrame, t: Texts) -> pd.DataFrame:
+    """The table of the exception as it is read."""
+    return pd.DataFrame(
+        {
+            t("exception.data"): [f"{data}: {group}" for data, group in zip(table["data"], table["group"], strict=True)],
+            t("table.search"): [written(*row) for row in table[["mean", "from_40", "from_60"]].itertuples(index=False)],
             t("table.exact"): [number(mean) for mean in table["exact_mean"]],
         }
     )
@@ -228,25 +240,12 @@ def few_words(here: Here, choice: Choice, of_case: Callable[[str], float | None]
     t = here.t
     with exhibits.figure(here, "exception", t("exception.title")) as frame:
         st.markdown(t("exception.lede"))
+        st.caption(t("published.format"))
         table = exception(t)
         st.table(printed_exception(table, t), hide_index=True, border="horizontal")
         if STAND_IN not in set(table["data"]):
             st.caption(t("problem.no_results", model=STAND_IN, name="adversary"))
         exhibits.show(here, frame, Exhibit("exception", t("exception.caption"), t("exception.source"), {"": table}))
-
-
-def printed_exception(table: pd.DataFrame, t: Texts) -> pd.DataFrame:
-    """The table of the exception as it is read."""
-    return pd.DataFrame(
-        {
-            t("exception.data"): table["data"],
-            t("table.group"): table["group"],
-            t("exception.mean"): [number(mean) for mean in table["mean"]],
-            t("exception.from_40"): [percent(share) for share in table["from_40"]],
-            t("exception.from_60"): [percent(share) for share in table["from_60"]],
-            t("table.exact"): [number(mean) for mean in table["exact_mean"]],
-        }
-    )
 
 
 def provenance(table: pd.DataFrame) -> dict[str, str]:

@@ -23,7 +23,6 @@ from dashboard import (
     shell,
     spotlight,
     stories,
-    texts,
     theme,
     tokens,
 )
@@ -80,6 +79,8 @@ def opened(here: Here, choice: Choice, picked: controls.Picked) -> tuple[Case, A
         )
         names = {name: t(f"control.{name}") for name in METHODS}
         method = controls.choose(here, "method", names, t("control.method"), help_text=t("control.method_help"))
+        if method == "search":
+            controls.seed(here)
         place = st.container(horizontal=True, width="content", vertical_alignment="bottom", gap="medium")
     with shell.computing(here, 330) as waiting:
         found = resources.compute(explain, choice, waiting=waiting, measures=("attention",))
@@ -165,15 +166,8 @@ def one_map(here: Here, case: Case, name: str, prediction: tuple[str, float], we
         language = here.card.task.language if here.card else here.link.lang
         st.html(tokens.strips_html([tokens.Row("", weights)], case.found.words, language=language))
         if name == "learned":
-            show_query(here, case.choice)
+            controls.show_query(here, case.choice)
             st.html(tokens.legend_html([tokens.Legend("0", t("map.largest"))]))
-
-
-def show_query(here: Here, choice: Choice) -> None:
-    """The question or the hypothesis, where the model reads one."""
-    if choice.query and here.card and here.card.task.kind != "classification":
-        kind = "question" if here.card.task.kind == "qa" else "hypothesis"
-        st.markdown(f"{here.t(f'picker.{kind}')}: **{texts.plain(choice.query, 200)}**")
 
 
 def first_story(here: Here, case: Case) -> None:
@@ -212,7 +206,7 @@ def word_by_word(here: Here, case: Case, other: Adversary) -> None:
     with right:
         st.markdown(adversaries.carried(t, other.attention[0], words))
         with shell.guarded(here):
-            st.markdown(adversaries.reached(t, case, other, exact_one(here, case, case.epsilon)))
+            st.markdown(adversaries.reached(t, case, other, exact_one(here, case, case.epsilon), here.link.seed))
         shell.argument(here, [("charge",), ("defence",), ("shows_not",)])
 
 

@@ -24,7 +24,8 @@ from dashboard.tokens import number, readable, right_to_left
 KEY = "spotlight"
 ROUNDING = 1e-6  # a sum of weights may miss one by so much
 REMEMBERED = 30  # texts whose weights a session keeps
-STRINGS = ("prediction", "tvd", "jsd", "best", "best_short", "now", "words", "note", "note_goal", "less", "more", "back", "mine")
+STRINGS = ("prediction", "tvd", "jsd", "best", "best_short", "now", "words", "note", "note_goal")
+BUTTONS = ("less", "more", "back", "mine")
 
 _folder = Path(__file__).parent
 _mount = st.components.v2.component(
@@ -76,7 +77,8 @@ def turned(light: Spotlight, words: Sequence[str]) -> Turned:
     """What the reader made of this text, as far as it can be believed; kept for the session, also while another is shown."""
     kept: dict[str, Turned] = st.session_state.setdefault("spotlights", {})
     name = stamp(light, words)
-    answer = (st.session_state.get(KEY) or {}).get("spot")
+    state = st.session_state.get(KEY)
+    answer = state.get("spot") if isinstance(state, Mapping) else None
     if isinstance(answer, Mapping) and answer.get("id") == name:
         kept[name] = Turned(*(believed(answer.get(part), len(words)) for part in ("weights", "best")))
     while len(kept) > REMEMBERED:
@@ -105,7 +107,7 @@ def show(
 ) -> None:
     """Draws the spotlight."""
     start = turned(light, words)
-    text = {name: t(f"spotlight.{name}") for name in STRINGS}
+    text = {name: t(f"spotlight.{name}") for name in (*STRINGS, *BUTTONS)}
     text |= {name: t(f"spotlight.{name}", epsilon=f"{epsilon:g}") for name in ("inside", "outside")}
     text["optimum"] = t("spotlight.optimum" if goal is None or goal.exact else "spotlight.farthest")
     data: dict[str, Any] = {

@@ -28,14 +28,21 @@ SHOWN = ("median", "extreme")
 def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
     """Everything that needs the model. What is known of the whole test set is shown even where the text cannot be read."""
     found: Shuffled | None = None
+    revealed: Shuffled | None = None
     with shell.guarded(here):
         view = shuffled(here, choice, picked)
         found = view.found
-        experiment(here, choice, view)
-    for pair in ((violins, peaked), (encoders, tasks), (sparse,)):
-        for column, draw in zip(st.columns(len(pair), gap="medium"), pair, strict=True):
+        shell.show_quality(here)
+        revealed = found if experiment(here, choice, view) else None
+    evidence_rows: list[list[Callable[[Here, Choice], None]]] = [
+        [partial(violins, found=revealed), partial(peaked, found=found)],
+        [encoders, tasks],
+        [sparse],
+    ]
+    for row in evidence_rows:
+        for column, draw in zip(st.columns(len(row), gap="medium"), row, strict=True):
             with column:
-                draw(here, choice, found)
+                draw(here, choice)
 
 
 @dataclass(frozen=True)
@@ -60,16 +67,15 @@ def shuffled(here: Here, choice: Choice, picked: controls.Picked) -> View:
     with place:
         target = controls.target(here, found.predicted, found.labels)
     if here.link.target not in ("", target):
-        shell.problem(
-            t, "unknown_label", "This label cannot be answered here.", {"given": here.link.target, "allowed": found.labels}
-        )
+        values = {"given": here.link.target, "allowed": found.labels}
+        shell.problem(t, "unknown_label", "This label cannot be answered here.", values)
     controls.show_prediction(here, picked.place, dict(zip(found.labels, found.original.tolist(), strict=True)))
     shell.show_notes(here, [note for note in found.notes if note.code not in shell.QUIET])
     return View(found, target, which, results)
 
 
-def experiment(here: Here, choice: Choice, view: View) -> None:
-    """The words with their weights, as learned and shuffled, over the cloud of predictions; hidden until a guess is made."""
+def experiment(here: Here, choice: Choice, view: View) -> bool:
+    """The words with their weights, as learned and shuffled, over the cloud of predictions. Whether a guess is made."""
     t, found = here.t, view.found
     about = "|".join((choice.model, choice.text, choice.query))
     legends = [tokens.Legend("0", t("strips.largest"))]
@@ -95,6 +101,7 @@ def experiment(here: Here, choice: Choice, view: View) -> None:
             exhibits.show(here, frame, cloud(here, view, strips, words), shuffles.reading(t, found))
         st.caption(shell.quality_line(here))
         shell.show_notes(here, [note for note in found.notes if note.code in shell.QUIET])
+    return guess.option is not None
 
 
 def show_results(here: Here, view: View) -> None:
@@ -175,12 +182,12 @@ def peaked(here: Here, choice: Choice, found: Shuffled | None) -> None:
         exhibits.show(here, frame, Exhibit("peaked", caption, t("peaked.source"), {"": binned}, draw, alt), t("peaked.note"))
 
 
-def encoders(here: Here, choice: Choice, found: Shuffled | None) -> None:
+def encoders(here: Here, choice: Choice) -> None:
     """How far a shuffle moves the predictions of the three encoders."""
     compared(here, "encoders", shuffles.encoders, choice)
 
 
-def tasks(here: Here, choice: Choice, found: Shuffled | None) -> None:
+def tasks(here: Here, choice: Choice) -> None:
     """How far a shuffle moves the predictions of the same encoder and score on every data set."""
     compared(here, "tasks", shuffles.tasks, choice)
 
@@ -204,7 +211,7 @@ def compared(here: Here, name: str, function: Callable[[str], Any], choice: Choi
         exhibits.show(here, frame, exhibit, t(f"{name}.note"))
 
 
-def sparse(here: Here, choice: Choice, found: Shuffled | None) -> None:
+def sparse(here: Here, choice: Choice) -> None:
     """Softmax beside sparsemax, by bin of the largest weight, for the model that was trained with both."""
     t = here.t
     if choice.model not in shuffles.NORMALIZERS.values():

@@ -15,7 +15,8 @@ from dashboard.resources import Choice
 from dashboard.texts import Texts
 
 LOOSE = 0.05  # the epsilon at which the published figures were selected
-NOTHING = 1e-6  # a weight that nobody sees
+NOTHING = 1e-6  # a distance that is none
+UNSEEN = 0.005  # a weight that is written 0.00
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def most_likely(prediction: Sequence[float], labels: Sequence[str]) -> tuple[str
 
 def carried(t: Texts, weights: Sequence[float], words: Sequence[str]) -> str:
     """Which words carry an attention: the one, the two, or how many."""
-    order = sorted((i for i, weight in enumerate(weights) if weight > NOTHING), key=lambda i: -weights[i])
+    order = sorted((i for i, weight in enumerate(weights) if weight >= UNSEEN), key=lambda i: -weights[i])
     named = {f"word_{n}": texts.plain(words[i]) for n, i in enumerate(order[:2], 1)}
     named |= {f"weight_{n}": tokens.number(weights[i]) for n, i in enumerate(order[:2], 1)}
     key = "one" if len(order) == 1 else "two" if len(order) == 2 else "many"

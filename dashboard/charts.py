@@ -276,15 +276,28 @@ def mirror(frame: pd.DataFrame, *, left: str, right: str, alt_text: str, row: fl
     data = frame.assign(order=range(len(frame)), left_end=-gutter - frame["left"], right_end=gutter + frame["right"])
     hover = tips(("word:N", " ", None), ("left:Q", left, ".3f"), ("right:Q", right, ".3f"))
     base = alt.Chart(data.assign(**ends)).encode(y=alt.Y("order:O", axis=None, scale=alt.Scale(padding=0.25)), tooltip=hover)
-    layers = [base.mark_text(align="center", limit=look.px(96)).encode(x=alt.datum(0, scale=scale, axis=axis), text="word:N")]
-    for sign, name, text, color in ((-1, "left", f"← {left}", p.ink), (1, "right", f"{right} →", p.charge)):
+    short = alt.ExprRef(f"min({look.px(96):g}, width / 3 - 8)")
+    layers = [base.mark_text(align="center", limit=short).encode(x=alt.datum(0, scale=scale, axis=axis), text="word:N")]
+    for name, text, color in (("left", f"← {left}", p.ink), ("right", f"{right} →", p.charge)):
         start = alt.X(f"inner_{name}:Q", scale=scale, axis=axis)
-        head = alt.Chart(pd.DataFrame({"at": [sign * gutter], "text": [text]}))
-        head = head.encode(x=alt.X("at:Q", scale=scale), y=alt.value(-look.px(10)), text="text:N")
         layers.append(base.mark_bar(color=color).encode(x=start, x2=f"{name}_end:Q"))
-        layers.append(head.mark_text(align="right" if sign < 0 else "left", fontWeight=600, color=color))
+        layers.append(heading(text, name, color, look))
     edge = 20 if look.export else 60
     return finished(layers, look, height=row * max(len(frame), 1) + edge, alt_text=alt_text)
+
+
+def heading(text: str, side: str, color: str, look: Look) -> Any:
+    """What stands over a side of a mirrored chart: by the gutter, or at the edge and smaller where a phone has no room."""
+    narrow, left = "width < 420", side == "left"
+    place = f"{narrow} ? {'0' if left else 'width'} : width {'/ 3' if left else '* 2 / 3'}"
+    outward, inward = ("'left'", "'right'") if left else ("'right'", "'left'")
+    at = {"x": alt.value(alt.ExprRef(place)), "y": alt.value(-look.px(10))}
+    return alt.Chart(pd.DataFrame({"text": [text]})).encode(text="text:N", **at).mark_text(
+        align=alt.ExprRef(f"{narrow} ? {outward} : {inward}"),
+        fontSize=alt.ExprRef(f"min({look.base}, width / 26)"),
+        fontWeight=600,
+        color=color,
+    )
 
 
 def round_ticks(top: float) -> list[float]:

@@ -172,8 +172,8 @@ def histogram(here: Here, choice: Choice, of_case: Callable[[str], float | None]
         binned = frames.binned_by({name: list(part) for name, part in groups.items()}, domain=DOMAIN)
         case = of_case(series)
         mean, std = number(values.mean()), number(values.std(ddof=0))
-        caption = t("histogram.caption", mean=mean, std=std, series=t(f"series.{series}"), **provenance(table))
-        words = {"x": t("axis.jsd"), "y": t("axis.sentences"), "alt_text": t("histogram.alt", mean=mean, **provenance(table))}
+        caption = t("histogram.caption", mean=mean, std=std, series=t(f"series.{series}"), **provenance(table, t))
+        words = {"x": t("axis.jsd"), "y": t("axis.sentences"), "alt_text": t("histogram.alt", mean=mean, **provenance(table, t))}
         label = t("histogram.this", jsd=number(case))
 
         def draw(look: theme.Look) -> Any:
@@ -190,7 +190,7 @@ def beside_paper(here: Here, choice: Choice, of_case: Callable[[str], float | No
         results, table = resources.results("adversary", choice.model), resources.table(by_group, choice.model)
         st.caption(t("published.format"))
         st.table(printed(table, t), hide_index=True, border="horizontal")
-        caption = t("published.caption", **provenance(results))
+        caption = t("published.caption", **provenance(results, t))
         if table["paper_mean"].isna().all():
             caption = f"{t('published.absent')} {caption}"
         exhibits.show(here, frame, Exhibit("published", caption, t("published.source"), {"": table}))
@@ -221,7 +221,7 @@ def interval_figure(here: Here, choice: Choice, name: str, table: pd.DataFrame, 
     with exhibits.figure(here, name, t(f"{name}.title")) as frame:
         if t.has(f"{name}.lede"):
             st.markdown(t(f"{name}.lede"))
-        where = provenance(resources.results("adversary", choice.model))
+        where = provenance(resources.results("adversary", choice.model), t)
         series = {name: t(f"series.{name}") for name in SERIES}
         shown = table.assign(group=table["group"].map(groups), series=table["series"].map(series))
         said = ", ".join(f"{row['group']} {row['series']} {number(row['mean'])}" for row in shown.to_dict("records"))
@@ -248,7 +248,8 @@ def few_words(here: Here, choice: Choice, of_case: Callable[[str], float | None]
         exhibits.show(here, frame, Exhibit("exception", t("exception.caption"), t("exception.source"), {"": table}))
 
 
-def provenance(table: pd.DataFrame) -> dict[str, str]:
-    """Data, split and n of a table of results, for sentences."""
+def provenance(table: pd.DataFrame, t: Texts) -> dict[str, str]:
+    """Data, split and n of a table of results, for sentences; a part of a split is called one."""
     settings = table.attrs["provenance"]
-    return {"data": settings["data"], "split": settings["split"], "n": texts.count(settings["n"])}
+    split = t("histogram.part", split=settings["split"]) if "--limit" in settings["command"] else settings["split"]
+    return {"data": settings["data"], "split": split, "n": texts.count(settings["n"])}

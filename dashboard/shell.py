@@ -57,7 +57,7 @@ PAGES: dict[str, Page] = {
             "method": ("exact", "search"),
             "series": ("search", "exact", "default"),
             "ceiling": ("own", "half", "quarter", "none"),
-            "floor": ("none", "half", "own"),
+            "floor": ("none", "own", "half"),
             "count": ("3", "5", "10"),
         },
     ),

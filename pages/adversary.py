@@ -35,7 +35,7 @@ from dashboard.strips import strips_chart
 EPSILONS = ("0.01", "0.05", "0.1")
 METHODS = ("exact", "search")
 CEILINGS = ("own", "half", "quarter", "none")
-FLOORS = ("none", "half", "own")
+FLOORS = ("none", "own", "half")
 COUNTS = ("3", "5", "10")
 BARS = 12  # words of the mirrored chart
 

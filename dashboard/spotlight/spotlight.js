@@ -10,6 +10,7 @@ const FINE = 0.001;
 const STEP = 0.01;
 const LEAP = 0.1;
 const SLACK = 1e-9;
+const UNSEEN = 0.005; // a weight that is written 0.00
 
 export default ({ data, parentElement, setStateValue }) => {
   const name = `${data.id}|${data.lang}`;
@@ -306,7 +307,7 @@ const draw = (view) => {
     rise(learned, data.original[i]);
     rise(bar, weights[i]);
     rise(optimum, data.optimum ? data.optimum[i] : 0);
-    optimum.hidden = !(data.optimum?.[i] > 0);
+    optimum.hidden = !(data.optimum?.[i] >= UNSEEN);
     track.setAttribute("aria-valuenow", weights[i].toFixed(3));
     track.setAttribute("aria-valuetext", `${weights[i].toFixed(2)}, ${said}, ${inside ? data.text.inside : data.text.outside}`);
   });

@@ -10,6 +10,7 @@ from core.models import registry
 from core.reading import read
 from dashboard import resources, spotlight
 from dashboard.adversaries import light
+from tests.browser.test_looks import WIDTHS, barriers
 from tests.browser.visit import Visit, complaints
 
 if TYPE_CHECKING:
@@ -228,3 +229,22 @@ def test_a_finger_drags_on_a_phone(phone: Visit) -> None:
     assert weights(phone)[6] == pytest.approx(chosen - 0.002, abs=6e-4)
     assert phone.overflow() <= 0
     assert list(complaints(phone)) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_is_revealed_can_be_read_and_fits(visit: Visit, scheme: str) -> None:
+    visit.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    visit.open("adversary", model=MODEL, text=TEXT)
+    story = visit.page.locator('[class*="st-key-first-story"]')
+    story.locator("textarea").fill("It is tender, so it is good.")
+    story.get_by_role("button").first.click()
+    bars(visit).first.wait_for()
+    bars(visit).nth(1).press("End")
+    settled(visit)
+    visit.page.get_by_role("button", name="Reveal the adversary").click()
+    settled(visit)
+    for width, height in WIDTHS.items():
+        visit.resize(width, height).shoot(f"adversary-revealed-{scheme}-{width}")
+        assert visit.overflow() <= 0
+    assert barriers(visit) == []
+    assert list(complaints(visit)) == []

@@ -187,7 +187,8 @@ def _measured(name: str, checkpoints: Path, vocabularies: Path, train: Sequence[
     found = evaluate(model, test)
     figures = {"accuracy": found["accuracy"], "f1": found["f1"], "n": found["n"], "split": "test"}
     if model.card.task.kind == "classification":
-        figures["naive_bayes_accuracy"] = _naive_bayes(train, test)
+        pieces = model.vocabulary if RECIPES[parse(name).data].subwords else None
+        figures["naive_bayes_accuracy"] = naive_bayes(train, test, pieces)
     else:
         silent = evaluate(model, test, intervene=lambda batch: scale(0.0))
         figures[f"accuracy_blank_{ROLES[model.card.task.kind][0]}"] = silent["accuracy"]
@@ -230,12 +231,16 @@ def _vocabulary(name: str, recipe: Recipe, train: Sequence[Example], folder: Pat
     return vocab.load(path)
 
 
-def _naive_bayes(train: Sequence[Example], test: Sequence[Example]) -> float:
-    """Test accuracy of unigram naive Bayes on the same examples: what is possible without any order of words."""
+def naive_bayes(train: Sequence[Example], test: Sequence[Example], pieces: Vocabulary | None = None) -> float:
+    """Test accuracy of naive Bayes over words, or over the pieces that a vocabulary cuts them into: what is possible without
+    any order."""
     # Imported here because only training needs it, and it takes longer to load than an explanation to compute.
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.naive_bayes import MultinomialNB
 
-    counter = CountVectorizer(analyzer=lambda example: [word.lower() for word in example.text])
+    def units(example: Example) -> Sequence[object]:
+        return vocab.ids(pieces, example.text)[0] if pieces else [word.lower() for word in example.text]
+
+    counter = CountVectorizer(analyzer=units)
     bayes = MultinomialNB().fit(counter.fit_transform(train), [e.label for e in train])
     return float(bayes.score(counter.transform(test), [e.label for e in test]))

@@ -77,7 +77,8 @@ def fit(
 ) -> Fitted:
     """The trained copy of `model` from its best epoch on validation.
 
-    Adam (amsgrad, weight decay 1e-5; Jain & Wallace's settings), `dropout` on the embeddings. `progress` is called
+    Adam (amsgrad, weight decay 1e-5, as in Jain & Wallace's code but for the attention, which they do not decay), gradients
+    clipped to norm 5, `dropout` on the embeddings. `progress` is called
     after each batch and ends training by returning False. With a `checkpoint` folder each epoch is saved there and a
     later call goes on after it.
     """

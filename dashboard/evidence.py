@@ -21,7 +21,7 @@ from core.models.classifier import Classifier
 from core.reading import Reading
 from core.types import Card, Refusal
 from dashboard import resources
-from dashboard.texts import Texts
+from dashboard.texts import Texts, count
 from dashboard.tokens import number
 
 PAPER = "Jain & Wallace 2019"
@@ -173,6 +173,17 @@ def _number(value: Any) -> float | None:
     return None if pd.isna(value) else float(value)
 
 
+def provenance(table: pd.DataFrame, t: Texts) -> dict[str, str]:
+    """Data, split and n of a table of results, for sentences; what is a part of a set is called one."""
+    settings = table.attrs["provenance"]
+    data, split = settings["data"], settings["split"]
+    return {
+        "data": t(f"data.{data}") if t.has(f"data.{data}") else data,
+        "split": t("data.part", split=split) if settings["command"].endswith(f" --limit {settings['n']}") else split,
+        "n": count(settings["n"]),
+    }
+
+
 def by_label(frame: pd.DataFrame, model_name: str) -> list[tuple[str, pd.Series]]:
     """For each of two labels its name and the sentences that were given it; one group of all ("") where there are more."""
     labels = resources.cards()[model_name].task.labels
@@ -220,23 +231,28 @@ def pairs(found: Explanation, t: Texts) -> pd.DataFrame:
 
 
 def printed(table: pd.DataFrame, t: Texts) -> pd.DataFrame:
-    """A comparison as it is read: measure, label, here, published, where it stands."""
+    """A comparison as it is read: measure, label, here, published; a cell that the paper does not print bears a dagger."""
 
-    def written(mean: Any, std: Any, share: Any) -> str:
+    def written(mean: Any, std: Any, share: Any, mark: str = "") -> str:
         if pd.isna(mean):
             return "–"
-        return f"{number(mean)}\u00a0±\u00a0{number(std)}" + ("" if pd.isna(share) else f", {round(100 * share)}\u00a0%")
+        return f"{number(mean)}\u00a0±\u00a0{number(std)}" + ("" if pd.isna(share) else f", {round(100 * share)}\u00a0%") + mark
 
     rows = [
         {
             t("published.measure"): t(f"measure.{row['measure']}"),
             t("published.class"): t.label(row["group"]) or t("published.all"),
             t("published.ours"): written(row["mean"], row["std"], row["share"]),
-            t("published.paper"): written(row["paper_mean"], row["paper_std"], row["paper_share"]),
+            t("published.paper"): written(row["paper_mean"], row["paper_std"], row["paper_share"], "\u2009†" * unprinted),
         }
-        for row in table.to_dict("records")
+        for row, unprinted in zip(table.to_dict("records"), in_files(table), strict=True)
     ]
     return pd.DataFrame(rows)
+
+
+def in_files(table: pd.DataFrame) -> pd.Series:
+    """Which rows of a comparison stand beside figures that only the authors' files have."""
+    return table["paper_mean"].notna() & (table["paper_table"] != TABLES[0])
 
 
 def other_map(model: Classifier, reading: Reading, epsilon: float) -> Adversary:

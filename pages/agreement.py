@@ -109,7 +109,7 @@ def histogram(here: Here, choice: Choice, found: Explanation | None) -> None:
     with exhibits.figure(here, "histogram", t("histogram.name")) as frame:
         measure = controls.choose(here, "pair", {name: t(f"measure.{name}") for name in explained.OTHERS}, t("histogram.pair"))
         table = resources.results("agreement", choice.model)
-        values, where = evidence.tau(table, "attention", measure), provenance(table)
+        values, where = evidence.tau(table, "attention", measure), evidence.provenance(table, t)
         groups = {t.label(name) or t("published.all"): values[mask] for name, mask in evidence.by_label(table, choice.model)}
         binned = frames.binned_by({name: list(part) for name, part in groups.items()})
         by_label = t("histogram.by_label") if len(groups) > 1 else ""
@@ -130,7 +130,7 @@ def encoders(here: Here, choice: Choice, found: Explanation | None) -> None:
     """Mean tau over the test set for each encoder of the same score, beside the paper's."""
     t = here.t
     with exhibits.figure(here, "encoders", t("encoders.title")) as frame:
-        where = provenance(resources.results("agreement", choice.model))
+        where = evidence.provenance(resources.results("agreement", choice.model), t)
         table = named(here, resources.table(evidence.encoders, choice.model), "encoder")
         said = ", ".join(f"{row.group} {row.series} {tokens.number(row.mean)}" for row in table.itertuples())
         words = t("encoders.caption", **where), t("encoders.alt", values=said)
@@ -191,13 +191,17 @@ def published(here: Here, choice: Choice, found: Explanation | None) -> None:
         table = resources.table(evidence.comparison, choice.model)
         st.caption(t("published.format"))
         st.table(evidence.printed(table, t), hide_index=True, border="horizontal")
-        caption = t("published.caption", seed=here.card.seed if here.card else "–", **provenance(results))
+        caption = t("published.caption", **trained(here), **evidence.provenance(results, t))
         if table["paper_mean"].isna().all():
             caption = f"{t('published.absent')} {caption}"
-        note = (
-            t("published.appendix") if (table["paper_table"] != "Table 2").all() and table["paper_mean"].notna().any() else ""
-        )
+        note = t("published.appendix") if evidence.in_files(table).any() else ""
         exhibits.show(here, frame, Exhibit("published", caption, t("published.source"), {"": table}), note)
+
+
+def trained(here: Here) -> dict[str, str]:
+    """The model's training examples and seed, for sentences."""
+    card = here.card
+    return {"trained": texts.count(card.training["n"]), "seed": str(card.seed)} if card else {"trained": "–", "seed": "–"}
 
 
 def difference(here: Here, choice: Choice, found: Explanation | None) -> None:
@@ -270,12 +274,6 @@ def named(here: Here, table: Any, kind: str) -> Any:
     group = [t(prefix[kind] + name) if kind in prefix else f"{t('seeds.seed')} {name}" for name in table["group"]]
     series = {name: t(f"measure.{name}") for name in evidence.MEASURES} | {"here": t("published.ours")}
     return table.assign(group=group, series=table["series"].map(series))
-
-
-def provenance(table: Any) -> dict[str, str]:
-    """Data, split and n of a table of results, for sentences."""
-    settings = table.attrs["provenance"]
-    return {"data": settings["data"], "split": settings["split"], "n": texts.count(settings["n"])}
 
 
 here = shell.start("agreement")

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from core.explanation import Explanation, Pair, pair
+from core.recipes import RECIPES
 from core.types import Card, Refusal, Task
 from dashboard import evidence, explained, resources, texts
 
@@ -171,6 +172,29 @@ def test_printed_rows_read_as_the_paper_prints_them(lang: str) -> None:
     printed = evidence.printed(evidence.comparison(MODEL), texts.page("agreement", lang))
     assert printed.iloc[0, 2:].tolist() == ["0.30\u00a0±\u00a00.20, 33\u00a0%", "0.40\u00a0±\u00a00.21, 59\u00a0%"]
     assert printed.iloc[2, 3] == "–"
+
+
+def test_a_cell_that_is_not_printed_bears_a_dagger() -> None:
+    """Average: gradients stand in Table 2, leave-one-out only in the authors' files."""
+    table = evidence.comparison(MODEL)
+    table["paper_table"] = ["Table 2", "Table 2", None, "camera-ready tau", "camera-ready tau", None]
+    assert evidence.in_files(table).tolist() == [False, False, False, True, True, False]
+    cells = evidence.printed(table, texts.page("agreement", "en"))["Published"]
+    assert [cell.endswith("†") for cell in cells] == [False, False, False, True, True, False]
+
+
+@pytest.mark.parametrize(("n", "split"), [(1500, "a fixed sample of test"), (780, "test")])
+def test_a_part_of_a_split_is_called_one(n: int, split: str) -> None:
+    frame = pd.DataFrame()
+    frame.attrs["provenance"] = {"data": "imdb", "split": "test", "n": n, "command": "… --split test --limit 1500"}
+    said = evidence.provenance(frame, texts.page("agreement", "en"))
+    assert (said["split"], said["n"]) == (split, f"{n:,}")
+    assert said["data"].startswith("IMDB (a sample")
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_every_data_set_that_models_are_trained_on_has_its_words(lang: str) -> None:
+    assert [name for name in RECIPES if not texts.page("agreement", lang).has(f"data.{name}")] == []
 
 
 def test_every_pair_is_in_the_table() -> None:

@@ -212,10 +212,28 @@ def sparse(here: Here, choice: Choice, of_case: Callable[[str], float | None]) -
             st.caption(here.t("sparse.missing", model=evidence.SEEDED))
         return
     groups = {name: here.t(f"sparse.{name}") for name in ("softmax", "sparsemax")}
-    interval_figure(here, choice, "sparse", table, groups)
+    interval_figure(here, choice, "sparse", table, groups, agreement_of_both(here.t, choice.model))
 
 
-def interval_figure(here: Here, choice: Choice, name: str, table: pd.DataFrame, groups: Mapping[str, str]) -> None:
+def agreement_of_both(t: Texts, model_name: str) -> str:
+    """Mean tau of attention with gradient and leave-one-out under softmax and sparsemax; "" where it was not measured."""
+    base = model_name.split(":")[0]
+    try:
+        both = {"softmax": resources.results("agreement", base), "sparsemax": resources.results("agreement", base + SPARSE)}
+    except Refusal:
+        return ""
+    measures = {"gradient": "gradient", "leave_one_out": "loo"}
+    taus = {
+        f"{name}_{short}": number(evidence.tau(frame, "attention", measure).mean())
+        for name, frame in both.items()
+        for measure, short in measures.items()
+    }
+    return t("sparse.agreement", **taus)
+
+
+def interval_figure(
+    here: Here, choice: Choice, name: str, table: pd.DataFrame, groups: Mapping[str, str], note: str = ""
+) -> None:
     """Dots with intervals by group and series, the paper's ticks where it has any."""
     t = here.t
     with exhibits.figure(here, name, t(f"{name}.title")) as frame:
@@ -232,7 +250,7 @@ def interval_figure(here: Here, choice: Choice, name: str, table: pd.DataFrame, 
             return charts.intervals(shown, x=t("axis.mean"), alt_text=alt, published=paper, domain=DOMAIN, look=look)
 
         exhibit = Exhibit(name, t(f"{name}.caption", **where), t(f"{name}.source"), {"": shown}, draw, alt)
-        exhibits.show(here, frame, exhibit)
+        exhibits.show(here, frame, exhibit, note)
 
 
 def few_words(here: Here, choice: Choice, of_case: Callable[[str], float | None]) -> None:

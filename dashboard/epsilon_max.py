@@ -172,8 +172,9 @@ def histogram(here: Here, choice: Choice, of_case: Callable[[str], float | None]
         binned = frames.binned_by({name: list(part) for name, part in groups.items()}, domain=DOMAIN)
         case = of_case(series)
         mean, std = number(values.mean()), number(values.std(ddof=0))
-        caption = t("histogram.caption", mean=mean, std=std, series=t(f"series.{series}"), **provenance(table, t))
-        words = {"x": t("axis.jsd"), "y": t("axis.sentences"), "alt_text": t("histogram.alt", mean=mean, **provenance(table, t))}
+        where = provenance(table, t)
+        caption = t("histogram.caption", mean=mean, std=std, series=t(f"series.{series}"), **where)
+        words = {"x": t("axis.jsd"), "y": t("axis.sentences"), "alt_text": t("histogram.alt", mean=mean, **where)}
         label = t("histogram.this", jsd=number(case))
 
         def draw(look: theme.Look) -> Any:

@@ -13,7 +13,7 @@ import streamlit as st
 
 from core.agreement import bootstrap_mean
 from core.types import Refusal
-from dashboard import charts, controls, evidence, exhibits, frames, resources, texts, theme
+from dashboard import charts, controls, evidence, exhibits, frames, resources, theme
 from dashboard.exhibits import Exhibit
 from dashboard.resources import Choice
 from dashboard.shell import Here
@@ -172,7 +172,7 @@ def histogram(here: Here, choice: Choice, of_case: Callable[[str], float | None]
         binned = frames.binned_by({name: list(part) for name, part in groups.items()}, domain=DOMAIN)
         case = of_case(series)
         mean, std = number(values.mean()), number(values.std(ddof=0))
-        where = provenance(table, t)
+        where = evidence.provenance(table, t)
         caption = t("histogram.caption", mean=mean, std=std, series=t(f"series.{series}"), **where)
         words = {"x": t("axis.jsd"), "y": t("axis.sentences"), "alt_text": t("histogram.alt", mean=mean, **where)}
         label = t("histogram.this", jsd=number(case))
@@ -191,7 +191,7 @@ def beside_paper(here: Here, choice: Choice, of_case: Callable[[str], float | No
         results, table = resources.results("adversary", choice.model), resources.table(by_group, choice.model)
         st.caption(t("published.format"))
         st.table(printed(table, t), hide_index=True, border="horizontal")
-        caption = t("published.caption", **provenance(results, t))
+        caption = t("published.caption", **evidence.provenance(results, t))
         if table["paper_mean"].isna().all():
             caption = f"{t('published.absent')} {caption}"
         exhibits.show(here, frame, Exhibit("published", caption, t("published.source"), {"": table}))
@@ -240,7 +240,7 @@ def interval_figure(
     with exhibits.figure(here, name, t(f"{name}.title")) as frame:
         if t.has(f"{name}.lede"):
             st.markdown(t(f"{name}.lede"))
-        where = provenance(resources.results("adversary", choice.model), t)
+        where = evidence.provenance(resources.results("adversary", choice.model), t)
         series = {name: t(f"series.{name}") for name in SERIES}
         shown = table.assign(group=table["group"].map(groups), series=table["series"].map(series))
         said = ", ".join(f"{row['group']} {row['series']} {number(row['mean'])}" for row in shown.to_dict("records"))
@@ -265,10 +265,3 @@ def few_words(here: Here, choice: Choice, of_case: Callable[[str], float | None]
         if STAND_IN not in set(table["data"]):
             st.caption(t("problem.no_results", model=STAND_IN, name="adversary"))
         exhibits.show(here, frame, Exhibit("exception", t("exception.caption"), t("exception.source"), {"": table}))
-
-
-def provenance(table: pd.DataFrame, t: Texts) -> dict[str, str]:
-    """Data, split and n of a table of results, for sentences; a part of a split is called one."""
-    settings = table.attrs["provenance"]
-    split = t("histogram.part", split=settings["split"]) if "--limit" in settings["command"] else settings["split"]
-    return {"data": settings["data"], "split": split, "n": texts.count(settings["n"])}

@@ -245,6 +245,7 @@ _SAMPLES = {
     "nsmc": "reviews_ko",
     "snli": "pairs",
     "mnli": "pairs",
+    "pronoun": "biographies",
     "babi1": "stories",
     "babi2": "stories",
     "babi3": "stories",

@@ -26,8 +26,9 @@ LABELS: dict[str, tuple[str, ...]] = {
     "headlines": ("World", "Business"),
     "sports": ("baseball", "hockey"),
     "pairs": ("entailment", "neutral", "contradiction"),
+    "biographies": ("male", "female"),
 }
-LEAST = {"reviews": 66, "headlines": 44, "sports": 16, "reviews_ko": 26, "pairs": 36, "stories": 12}
+LEAST = {"reviews": 66, "headlines": 44, "sports": 16, "reviews_ko": 26, "pairs": 36, "biographies": 10, "stories": 12}
 PLACES = ("bathroom", "bedroom", "kitchen", "hallway", "garden", "office")
 MOVE = re.compile(r"(Mary|John|Sandra|Daniel) (?:moved|went|journeyed|travelled|went back) to the (\w+)")
 TAKE = re.compile(r"(Mary|John|Sandra|Daniel) (?:got|took|grabbed|picked up) the (football|apple|milk)(?: there)?")

@@ -6,6 +6,7 @@ Progress and warnings go to standard error. What cannot be answered is refused t
 import argparse
 import json
 import logging
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -190,8 +191,13 @@ def data_verb(args: argparse.Namespace) -> Answer:
 
 def _model_and_reading(args: argparse.Namespace) -> tuple[Classifier, Reading]:
     model = registry.load(args.model, device=device.best_device())
-    text = sys.stdin.buffer.read().decode("utf-8", errors="replace") if args.text == "-" else args.text
-    return model, read(model, text, args.query)
+    return model, read(model, _standard_input() if args.text == "-" else args.text, args.query)
+
+
+def _standard_input() -> str:
+    if sys.stdin is None:  # closed by the caller
+        return ""
+    return sys.stdin.buffer.read().decode("utf-8", errors="replace")
 
 
 def _explanation(found: Explanation) -> Answer:
@@ -303,10 +309,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Refusal as refusal:
         print(" ".join(str(refusal).split()), file=sys.stderr)
         return 2
+    except OSError as error:
+        print(f"{error.filename or 'A file'!s} cannot be read or written: {error.strerror or error}.", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("Stopped; what was finished is kept, and the same command goes on from there.", file=sys.stderr)
         return 130
-    print(json.dumps(answer, ensure_ascii=False, allow_nan=False))
+    try:
+        print(json.dumps(answer, ensure_ascii=False, allow_nan=False), flush=True)
+    except BrokenPipeError:  # whoever reads has enough, as `head` does; Python must not write the rest when it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

@@ -59,7 +59,9 @@ class Fact:
 def fact(sentence: Sequence[str]) -> Fact:
     """What the words of one sentence of a story say."""
     lower = [word.lower() for word in sentence]
-    thing = next(word for word in lower if word in PLACES + OBJECTS)
+    thing = next((word for word in lower if word in PLACES + OBJECTS), None)
+    if thing is None:
+        raise ValueError(f"{' '.join(sentence)!r} names no place and no object")
     return Fact(lower[0], _KIND_OF[lower[1]], thing, tuple(sentence))
 
 

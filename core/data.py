@@ -122,12 +122,23 @@ def load(name: str, split: str, *, root: Path | None = None, limit: int | None =
     `limit` takes that many of them, always the same ones, spread over the whole split. bAbI is generated for training and
     validation (`limit` stories' questions, 3,000 and 1,000 where none is given) and read from the published files for test.
     `evidence` is what the set marks: rationales, impermissible words, supporting facts.
-    Raises `Refusal` for an unknown name or split, and where the files are missing.
+    Raises `Refusal` for an unknown name or split, and where the files are missing or hold something else.
     """
     _check(name, split)
     if limit is not None and limit < 1:
         raise Refusal("out_of_range", f"The limit is {limit}; at least 1 is allowed.", given=limit)
     folder = data_root() if root is None else root
+    try:
+        return _read(name, split, folder, limit)
+    except Refusal:
+        raise
+    except (OSError, ValueError, LookupError) as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        sentence = f"The files of {name} under {folder} cannot be read as this data set ({reason}); fetch or copy them again."
+        raise Refusal("unreadable_data", sentence, given=name, reason=reason) from error
+
+
+def _read(name: str, split: str, folder: Path, limit: int | None) -> list[Example]:
     if name.startswith("babi"):
         return _babi(name, split, folder, limit)
     if name in data_closed.READERS:

@@ -210,7 +210,8 @@ def run(
     path = path_of(name, model_name, root)
     jobs = _jobs(name, model_name, examples, _prepare(path.with_suffix(".parts"), settings))
     started = time.time()
-    for done, _ in enumerate(_each([job for job in jobs if not job[-1].exists()], workers), 1):
+    left = [job for job in jobs if not job[-1].exists()]
+    for done, _ in enumerate(_each(left, workers), len(jobs) - len(left) + 1):
         if progress:
             progress(min(done * PART, len(examples)), len(examples))
     frame = pd.concat([pd.read_parquet(job[-1]) for job in jobs]).sort_values("index", ignore_index=True)
@@ -244,7 +245,8 @@ def _prepare(parts: Path, settings: Row) -> Path:
 
 
 def _each(jobs: Sequence[Job], workers: int) -> Iterator[Path]:
-    if workers == 1:
+    workers = min(workers, len(jobs))
+    if workers < 2:
         yield from map(_part, jobs)
         return
     with ProcessPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:

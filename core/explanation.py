@@ -64,7 +64,7 @@ def explain(
     batch = precise.encode([reading.example])
     with torch.no_grad():
         prob = importance.probabilities(precise.run(batch, states=precise.remembered(batch)).logits)
-    label = target_id(model.card, target, int(prob.argmax()))
+    label = target_id(model.card, target, int(prob.argmax()), reading.example.candidates)
     scores, signed = measured(precise, batch, torch.tensor([label], device=batch.ids.device), chosen, cut_graph, nodes)
     row = {name: _defined(values[0], len(reading.example.text)) for name, values in scores.items()}
     return Explanation(

@@ -4,6 +4,7 @@ Blank text, a missing or unwanted query and a story without an answer are refuse
 unknown words and single words are answered with a note.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.models import vocabulary as vocab
@@ -34,15 +35,19 @@ def read(model: Classifier, text: str, query: str | None = None) -> Reading:
     _check(card, text, all_words, query, asked)
     example = cut(Example("typed", all_words, asked), card.task, card.max_tokens)
     example = replace(example, candidates=_candidates(card, example.text))
-    return Reading(example, len(all_words) - len(example.text), _notes(model, example, len(all_words)))
+    return Reading(example, len(all_words) - len(example.text), _notes(model, example, len(all_words), len(asked)))
 
 
-def target_id(card: Card, target: str | None, predicted: int) -> int:
-    """The label to explain: the one named, or the predicted one."""
+def target_id(card: Card, target: str | None, predicted: int, candidates: Sequence[int] = ()) -> int:
+    """The label to explain: the one named, or the predicted one. Refuses what is no label, or none of the `candidates`."""
     if target is None:
         return predicted
-    if target not in card.task.labels:
-        allowed = ", ".join(card.task.labels)
+    labels = [card.task.labels[i] for i in candidates] or card.task.labels
+    if target not in labels:
+        allowed = ", ".join(labels)
+        if target in card.task.labels:
+            sentence = f"The story does not name {target!r}, so it cannot be the answer; it names {allowed}."
+            raise Refusal("no_candidate", sentence, given=target, allowed=allowed)
         raise Refusal("unknown_label", f"{card.name} has no label {target!r}; it has {allowed}.", given=target, allowed=allowed)
     return card.task.labels.index(target)
 
@@ -72,13 +77,10 @@ def _candidates(card: Card, kept: tuple[str, ...]) -> tuple[int, ...]:
     return found
 
 
-def _notes(model: Classifier, example: Example, given: int) -> tuple[Note, ...]:
-    limit, n = model.card.max_tokens, len(example.text)
-    notes = []
-    if given > n:
-        end = "first" if model.card.task.kind == "qa" else "last"
-        sentence = f"The text has {given} words; the {end} {given - n} were cut, {limit} are read."
-        notes.append(Note("cut", sentence, {"given": given, "cut": given - n, "limit": limit, "end": end}))
+def _notes(model: Classifier, example: Example, given: int, asked: int) -> tuple[Note, ...]:
+    n, (text, query) = len(example.text), ROLES[model.card.task.kind]
+    end = "first" if model.card.task.kind == "qa" else "last"
+    notes = [*_cut(f"cut_{end}", text, given, n, end), *_cut("cut_query", query, asked, len(example.query), "last")]
     if n == 1:
         notes.append(Note("one_word", "One word takes all the attention, so there is nothing to rank or to leave out."))
     for part, tokens in (("text", example.text), ("query", example.query)):
@@ -88,10 +90,17 @@ def _notes(model: Classifier, example: Example, given: int) -> tuple[Note, ...]:
     return tuple(notes)
 
 
+def _cut(code: str, part: str, given: int, kept: int, end: str) -> list[Note]:
+    if given == kept:
+        return []
+    sentence = f"The {part} has {given} words; the {end} {given - kept} were cut, {kept} are read."
+    return [Note(code, sentence, {"given": given, "cut": given - kept, "limit": kept})]
+
+
 def _unknown(part: str, strange: list[str], n: int) -> Note:
     shown = ", ".join(dict.fromkeys(strange[:8])) + (", …" if len(strange) > 8 else "")
     values = {"count": len(strange), "n": n, "words": shown, "part": part}
     if len(strange) == n:
-        sentence = f"The model knows none of the {n} words of the {part}; its answer rests on their number and order alone."
-        return Note("all_unknown", sentence, values)
+        sentence = f"The model knows no word of the {part} ({n}); its answer rests on their number and order alone."
+        return Note("all_unknown" if part == "text" else "all_unknown_query", sentence, values)
     return Note("unknown_words", f"The model does not know {len(strange)} of the {n} words of the {part}: {shown}.", values)

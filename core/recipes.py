@@ -5,6 +5,7 @@ for the card.
 """
 
 import dataclasses
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -108,13 +109,13 @@ def parse(name: str) -> Name:
     for variant in variants:
         if variant in NORMALIZERS:
             normalizer = variant
-        elif variant.startswith("seed=") and variant[5:].isdigit():
-            seed = int(variant[5:])
+        elif given := re.fullmatch("seed=([0-9]{1,9})", variant):
+            seed = int(given[1])
         else:
             good = False
     if not good:
         kinds = f"DATA in {', '.join(RECIPES)}; ENCODER in {', '.join(ENCODERS)}; SCORE in {', '.join(SCORES)}"
-        allowed = f"DATA/ENCODER-SCORE with {kinds}; then :sparsemax or :seed=N"
+        allowed = f"DATA/ENCODER-SCORE with {kinds}; then :sparsemax or :seed=N, N below a billion"
         sentence = f"{name!r} names no model that can be trained; allowed is {allowed}."
         raise Refusal("untrainable", sentence, given=name, allowed=allowed)
     return Name(source, encoder, score, normalizer, seed)

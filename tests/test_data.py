@@ -138,6 +138,19 @@ def test_refusals_say_what_is_allowed(tmp_path: Path, monkeypatch: pytest.Monkey
     assert data.data_root() == Path(data.__file__).parents[1] / "data"
 
 
+def test_files_that_hold_something_else_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "sst2").mkdir()
+    (tmp_path / "sst2" / "test.parquet").write_text("no parquet")
+    write(tmp_path / "imdb" / "test.parquet", sentence=["a b"], label=[1])
+    write(tmp_path / "newsgroups_sports" / "test.parquet", text=["a b"], label=["hockey"])
+    (tmp_path / "babi").mkdir()
+    (tmp_path / "babi" / babi.TEST_FILES[1]).write_text("1 It rained.\n")
+    for name in ("sst2", "imdb", "newsgroups_sports", "babi1"):
+        with pytest.raises(Refusal, match=f"files of {name}") as refused:
+            data.load(name, "test", root=tmp_path)
+        assert refused.value.code == "unreadable_data" and "\n" not in str(refused.value)
+
+
 def test_describing_a_split(tmp_path: Path) -> None:
     write(tmp_path / "snli" / "test.parquet", premise=["a b c", "d"], hypothesis=["e", "f g h"], label=[2, 2])
     assert data.describe("snli", "test", root=tmp_path) == {

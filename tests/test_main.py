@@ -146,6 +146,11 @@ def test_text_that_is_too_long_is_cut_and_says_so(ask):
     assert any("5000" in note and "512" in note for note in found["notes"])
 
 
+def test_a_query_that_is_too_long_is_cut_and_says_so(ask):
+    notes = ask("explain", "--model", "snli/bilstm-additive", "--text", "Two dogs run.", "--query", "dogs " * 600)["notes"]
+    assert any("hypothesis has 600 words" in note and "88 were cut" in note for note in notes)
+
+
 def test_unknown_words_are_named(ask):
     assert any("qzxv" in note for note in explain(ask, "a qzxv film")["notes"])
 
@@ -162,9 +167,12 @@ def test_unknown_words_are_named(ask):
         (("explain", "--model", MODEL, "--text", "x", "--measures", ","), "attention"),
         (("explain", "--model", MODEL), "--text"),
         (("explain", "--model", MODEL, "--text", "x", "--frobnicate"), "frobnicate"),
+        (("explain", "--model", "x" * 5000, "--text", "x"), "sst2/bilstm-additive"),
         (("sing",), "explain"),
         ((), "VERB"),
         (("train", "sst2/gru-additive"), "bilstm"),
+        (("train", "sst2/bilstm-additive:seed=²"), "seed=N"),
+        (("train", "sst2/bilstm-additive:seed=99999999999999999999"), "seed=N"),
         (("train",), "--all"),
         (("experiment", "agreement", "--model", MODEL, "--data", "sst2", "--limit", "0"), "at least 1"),
         (("experiment", "agreement", "--model", MODEL, "--data", "sst2", "--workers", "0"), "at least 1"),
@@ -214,6 +222,7 @@ def test_questions_without_a_story_or_an_answer_in_it_are_refused(refused):
     assert "question" in refused(*model, STORY)
     assert "question" in refused(*model, STORY, "--query", " ")
     assert "kitchen" in refused(*model, "It rained .", "--query", "Where is Mary ?")
+    assert "john, mary, bathroom" in refused(*model, STORY, "--query", "Where is Mary ?", "--target", "milk")
 
 
 def test_a_premise_needs_a_hypothesis(ask, refused):

@@ -48,6 +48,14 @@ def test_an_unknown_name_is_refused_with_what_there_is(saved):
     with pytest.raises(Refusal, match="small/bilstm-additive:seed=3") as refusal:
         registry.load("small/nothing", root=saved[1], vocabularies=saved[2])
     assert refusal.value.code == "unknown_model"
+    with pytest.raises(Refusal, match="There is no model"):
+        registry.load("x" * 5000, root=saved[1], vocabularies=saved[2])
+
+
+def says_otherwise(folder, **values):
+    """Writes other values into a card."""
+    path = folder / "card.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
 
 
 @pytest.mark.parametrize(
@@ -58,6 +66,10 @@ def test_an_unknown_name_is_refused_with_what_there_is(saved):
         (lambda f, v: (f / "model.safetensors").write_bytes(b""), "altered"),
         (lambda f, v: (f / "card.json").write_text("{"), "cannot be read"),
         (lambda f, v: (f / "card.json").write_text(json.dumps({"name": "x"})), "cannot be read"),
+        (lambda f, v: says_otherwise(f, encoder="gru"), "cannot be read"),
+        (lambda f, v: says_otherwise(f, normalizer="entmax"), "cannot be read"),
+        (lambda f, v: says_otherwise(f, max_tokens=0), "cannot be read"),
+        (lambda f, v: says_otherwise(f, hidden_dim="8"), "cannot be read"),
         (lambda f, v: (v / "small.json").write_text("{}"), "altered"),
         (lambda f, v: (v / "small.json").unlink(), "missing"),
     ],
@@ -73,8 +85,7 @@ def test_missing_and_altered_files_are_refused(saved, damage, says):
 
 def test_weights_that_do_not_fit_their_card_are_refused(saved):
     name, root, _ = saved
-    path = registry.folder(name, root) / "card.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "hidden_dim": 9}))
+    says_otherwise(registry.folder(name, root), hidden_dim=9)
     with pytest.raises(Refusal, match="do not fit"):
         load(saved)
 

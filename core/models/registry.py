@@ -18,6 +18,8 @@ from safetensors.torch import save as save_tensors
 from core.device import StateCache
 from core.models import vocabulary as vocab
 from core.models.classifier import Classifier
+from core.models.encoders import ENCODERS
+from core.models.scores import NORMALIZERS, SCORES
 from core.types import Card, Refusal, Task
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
@@ -36,7 +38,7 @@ def cards(root: Path = CHECKPOINTS) -> dict[str, Card]:
     for path in sorted(root.glob("**/card.json")):
         try:
             card = card_from_json(json.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, TypeError, KeyError) as error:
+        except (OSError, ValueError, TypeError, KeyError) as error:
             log.warning("Left out %s: %s", path, error)
             continue
         found[card.name] = card
@@ -54,7 +56,7 @@ def load(
     """The model of that name. Refuses an unknown name, and files that are missing, damaged or not the card's."""
     path = folder(name, root)
     if name not in (known := cards(root)):
-        if (path / "card.json").exists():
+        if path / "card.json" in root.glob("**/card.json"):
             raise _damaged(name, "its card.json cannot be read")
         raise Refusal(
             "unknown_model",
@@ -65,7 +67,7 @@ def load(
     card = known[name]
     words = vocabularies / f"{card.vocabulary}.json"
     for file, wanted in ((words, card.vocabulary_sha256), (path / "model.safetensors", card.weights_sha256)):
-        if not file.exists():
+        if not file.is_file():
             raise _damaged(name, f"{file.name} is missing")
         if hashlib.sha256(file.read_bytes()).hexdigest() != wanted:
             raise _damaged(name, f"{file.name} was altered: its checksum is not the card's")
@@ -97,9 +99,16 @@ def write_card(card: Card, root: Path = CHECKPOINTS) -> None:
 
 
 def card_from_json(content: dict[str, Any]) -> Card:
-    """The card that a card.json holds."""
+    """The card that a card.json holds. Raises `ValueError`, `TypeError` or `KeyError` where no model can be built from it."""
     task = content["task"]
-    return Card(**{**content, "task": Task(**{**task, "labels": tuple(task["labels"])})})
+    card = Card(**{**content, "task": Task(**{**task, "labels": tuple(task["labels"])})})
+    for value, known in ((card.encoder, ENCODERS), (card.score, SCORES), (card.normalizer, NORMALIZERS)):
+        if value not in known:
+            raise ValueError(f"{value!r} is none of {', '.join(known)}")
+    for size in (card.embedding_dim, card.hidden_dim, card.max_tokens):
+        if not isinstance(size, int) or size < 1:
+            raise ValueError(f"{size!r} is no size")
+    return card
 
 
 def _damaged(name: str, what: str) -> Refusal:

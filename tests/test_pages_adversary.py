@@ -215,6 +215,18 @@ def test_what_was_dragged_is_shown_again_and_judged_at_the_reveal() -> None:
     assert list(faults(app)) == []
 
 
+@needs_models
+def test_who_beats_the_search_is_told_so() -> None:
+    text = "A tender and luminous little film about two lighthouse keepers"
+    best = components(revealed(model=SST, text=text))[0]["optimum"]
+    app = page(model=SST, text=text, adversary_method="search")
+    app.session_state["spotlight"] = {"spot": answer(app, weights=best, best=best)}
+    app.run()
+    press(app, "Reveal the adversary")
+    assert "farther than what was found here" in text_of(app)
+    assert list(faults(app)) == []
+
+
 HOSTILE = [
     {"id": "another text"},
     {"weights": None},

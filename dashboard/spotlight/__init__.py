@@ -136,6 +136,8 @@ def summary(t: Texts, light: Spotlight, words: Sequence[str], epsilon: float, go
     reached = under(light, made.best) if made.best else None
     if reached is None or reached.tvd > epsilon + ROUNDING:
         return t("spotlight.none", epsilon=f"{epsilon:g}") if made.weights else ""
+    values = {"jsd": number(reached.jsd, 3), "goal": number(goal.jsd, 3)}
+    if not goal.exact and reached.jsd > goal.jsd + ROUNDING:
+        return t("spotlight.beaten", **values)
     share = f"{100 * min(reached.jsd / goal.jsd, 1):.0f}" if goal.jsd > 0 else "100"
-    key = "spotlight.reached" if goal.exact else "spotlight.reached_found"
-    return t(key, jsd=number(reached.jsd), goal=number(goal.jsd), share=share)
+    return t("spotlight.reached" if goal.exact else "spotlight.reached_found", share=share, **values)

@@ -11,6 +11,7 @@ from hashlib import sha256
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.text import words
 from core.types import Card
 from dashboard import link, resources, shell, texts, tokens
 from dashboard.link import Link
@@ -94,7 +95,7 @@ def pick_sentence(here: Here, card: Card) -> None:
 def choose_sentence() -> None:
     """The link with the sample that was picked."""
     if (name := st.session_state["picker_sentence"]) != OWN:
-        link.put(sample=name, own=None, query="")
+        link.put(sample=name, own=None, query="", target=kept_target())
 
 
 def own_text(here: Here, card: Card, choice: Choice | None) -> None:
@@ -113,7 +114,15 @@ def own_text(here: Here, card: Card, choice: Choice | None) -> None:
 
 def apply_own(stamp: str) -> None:
     """The link with the text that was typed."""
-    link.put(own=st.session_state[f"own_text_{stamp}"], query=st.session_state.get(f"own_query_{stamp}", ""))
+    query = st.session_state.get(f"own_query_{stamp}", "")
+    link.put(own=st.session_state[f"own_text_{stamp}"], query=query, target=kept_target())
+
+
+def kept_target() -> str:
+    """The label to explain on another text: the same, but where labels are what a story names, the predicted one."""
+    now = link.current()
+    card = resources.cards().get(now.model)
+    return "" if card is None or card.task.kind == "qa" else now.target
 
 
 def show_prediction(here: Here, place: DeltaGenerator, prediction: Mapping[str, float]) -> None:
@@ -160,6 +169,20 @@ def target(here: Here, predicted: str, labels: Sequence[str]) -> str:
         on_change=lambda: link.put(target="" if st.session_state["target"] == predicted else st.session_state["target"]),
     )
     return chosen
+
+
+def asked_target(here: Here, choice: Choice) -> str | None:
+    """The label that the link asks for, None for the predicted one; where a story is read, only one that it names."""
+    label, card = here.link.target, here.card
+    reads_story = card is not None and card.task.kind == "qa"
+    return None if reads_story and label not in map(str.lower, words(choice.text)) else label or None
+
+
+def complain_of_target(here: Here, labels: Sequence[str]) -> None:
+    """Says that the link asks for a label which this text does not allow."""
+    if here.link.target not in ("", *labels):
+        values = {"given": here.link.target, "allowed": tuple(labels)}
+        shell.problem(here.t, "no_candidate", "This label cannot be the answer here.", values)
 
 
 def seed(here: Here) -> int:

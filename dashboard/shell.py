@@ -233,7 +233,7 @@ def show_notes(here: Here, notes: Sequence[Note]) -> None:
 def quality(here: Here) -> dict[str, str]:
     """What the chosen model's card says of its test, as it stands in sentences; percentages with one decimal."""
     card = here.card
-    if card is None:
+    if card is None or "accuracy" not in card.test:
         return {}
     test = {"blank": blank_of(card), "bayes": card.test.get("naive_bayes_accuracy"), "floor": card.test.get("floor")}
     shares = {"accuracy": card.test["accuracy"], **{name: value for name, value in test.items() if value is not None}}
@@ -249,7 +249,7 @@ def blank_of(card: Card) -> float | None:
 def quality_line(here: Here) -> str:
     """One line on how good the model is, and what it scores without its text or what single words alone reach."""
     said, card = quality(here), here.card
-    if card is None:
+    if card is None or not said:
         return ""
     parts = [here.t("quality.line", **said)]
     if "bayes" in said and card.test["accuracy"] <= card.test["naive_bayes_accuracy"]:
@@ -262,7 +262,7 @@ def quality_line(here: Here) -> str:
 def show_quality(here: Here) -> None:
     """Warns of a model below its floor, and of one that does nearly as well without the text that its attention reads."""
     said, card = quality(here), here.card
-    if card is None:
+    if card is None or not said:
         return
     accuracy, blank = card.test["accuracy"], blank_of(card)
     warnings = [here.t("quality.floor", **said)] if accuracy < card.test.get("floor", 0) else []

@@ -42,18 +42,19 @@ def explanation(here: Here, choice: Choice, picked: controls.Picked) -> Explanat
         controls.choose(here, "graph", names, t("control.graph"), help_text=t("control.graph_help"))
         place = st.container(width="content")
     with shell.computing(here, 330) as waiting:
-        found = resources.compute(explain, choice, waiting=waiting, **asked(here))
+        found = resources.compute(explain, choice, waiting=waiting, **asked(here, choice))
     predicted = max(found.prediction, key=lambda name: found.prediction[name])
     with place:
         controls.target(here, predicted, tuple(found.prediction))
     controls.show_prediction(here, picked.place, found.prediction)
+    controls.complain_of_target(here, tuple(found.prediction))
     shell.show_notes(here, [note for note in found.notes if note.code not in shell.QUIET])
     return found
 
 
-def asked(here: Here) -> dict[str, Any]:
+def asked(here: Here, choice: Choice) -> dict[str, Any]:
     """What the page's controls ask of an explanation."""
-    return {"target": here.link.target or None, "cut_graph": here.key("graph") == "cut"}
+    return {"target": controls.asked_target(here, choice), "cut_graph": here.key("graph") == "cut"}
 
 
 def strips(here: Here, choice: Choice, found: Explanation) -> None:
@@ -167,7 +168,7 @@ def mixing_of(here: Here, choice: Choice, encoder: str, found: Explanation) -> N
         weights = resources.compute(evidence.mixing, choice, waiting=waiting, words=MIXED_WORDS)
         there = found
         if choice.model != found.model:
-            there = resources.compute(explain, choice, waiting=waiting, measures=measures, **asked(here))
+            there = resources.compute(explain, choice, waiting=waiting, measures=measures, **asked(here, choice))
     words = there.words[:MIXED_WORDS]
     matrix = frames.matrix(weights, words, words)
     own = round(100 * sum(weights[i][i] for i in range(len(words))) / len(words))

@@ -139,6 +139,17 @@ def test_unknown_values_in_the_link_are_named(lang: str) -> None:
 
 
 @needs_models
+def test_a_label_that_the_story_does_not_name_is_said_and_the_predicted_one_explained() -> None:
+    codes = {"model": "babi1/bilstm-additive", "text": "Mary went to the kitchen.", "query": "Where is Mary?"}
+    app = opened("agreement", lang="en", mode="lecture", target="office", **codes)
+    assert list(faults(app)) == [] and strip_rows(app)
+    assert "office" in said(app) and "Named here: mary, kitchen" in said(app)
+    assert app.selectbox(key="target").value == "kitchen"
+    type_own(app, "Mary went to the office. John went to the garden.")
+    assert app.session_state["link"].target == "" and "Named here" not in said(app)
+
+
+@needs_models
 def test_choosing_another_sentence_ends_complaints_about_the_link() -> None:
     app = opened("agreement", lang="en", mode="lecture", target="maybe")
     assert "maybe" in said(app)

@@ -133,11 +133,13 @@ def encoders(here: Here, choice: Choice, found: Explanation | None) -> None:
     with exhibits.figure(here, "encoders", t("encoders.title")) as frame:
         where = evidence.provenance(resources.results("agreement", choice.model), t)
         table = named(here, resources.table(evidence.encoders, choice.model), "encoder")
+        where["n"] = "–".join(texts.count(int(n)) for n in sorted({table["n"].min(), table["n"].max()}))
         said = ", ".join(f"{row.group} {row.series} {tokens.number(row.mean)}" for row in table.itertuples())
         words = t("encoders.caption", **where), t("encoders.alt", values=said)
         exhibit = interval_exhibit(here, "encoders", table, t("histogram.tau"), *words)
         ranked = table[table["series"] == t("measure.gradient")].sort_values("mean", ascending=False)["group"]
-        exhibits.show(here, frame, exhibit, t("encoders.order", order=" > ".join(ranked)) if len(ranked) > 1 else "")
+        order = t("encoders.order", order=" > ".join(ranked)) if len(ranked) > 1 else ""
+        exhibits.show(here, frame, exhibit, order, where_published(here, table, "published.weighted"))
 
 
 def mixed(here: Here, choice: Choice, found: Explanation | None) -> None:
@@ -192,11 +194,11 @@ def published(here: Here, choice: Choice, found: Explanation | None) -> None:
         table = resources.table(evidence.comparison, choice.model)
         st.caption(t("published.format"))
         st.table(evidence.printed(table, t), hide_index=True, border="horizontal")
-        caption = t("published.caption", **trained(here), **evidence.provenance(results, t))
-        if table["paper_mean"].isna().all():
-            caption = f"{t('published.absent')} {caption}"
+        theirs = t("published.absent" if table["paper_mean"].isna().all() else "published.theirs")
+        caption = f"{t('published.caption', **trained(here), **evidence.provenance(results, t))} {theirs}"
         note = t("published.appendix") if evidence.in_files(table).any() else ""
-        exhibits.show(here, frame, Exhibit("published", caption, t("published.source"), {"": table}), note)
+        exhibit = Exhibit("published", caption, t("published.source"), {"": table})
+        exhibits.show(here, frame, exhibit, note, shell.quality_line(here))
 
 
 def trained(here: Here) -> dict[str, str]:
@@ -214,7 +216,7 @@ def difference(here: Here, choice: Choice, found: Explanation | None) -> None:
         first, second = (tokens.number(mean) for mean in table["mean"])
         alt = t("difference.alt", gradient=first, loo=second)
         exhibit = interval_exhibit(here, "difference", table, t("difference.value"), caption, alt)
-        exhibits.show(here, frame, exhibit, t("difference.note"))
+        exhibits.show(here, frame, exhibit, where_published(here, table, "difference.note"))
 
 
 def noise(here: Here, choice: Choice, found: Explanation | None) -> None:
@@ -254,7 +256,7 @@ def seeds(here: Here, choice: Choice, found: Explanation | None) -> None:
         caption = t("seeds.caption", model=evidence.SEEDED, count=count, n=n, low=means[0], high=means[-1])
         words = caption, t("seeds.alt", values=", ".join(means))
         exhibit = interval_exhibit(here, "seeds", named(here, table, "seed"), t("histogram.tau"), *words)
-        exhibits.show(here, frame, exhibit)
+        exhibits.show(here, frame, exhibit, where_published(here, table, "published.weighted"))
 
 
 def interval_exhibit(here: Here, name: str, table: Any, x: str, caption: str, alt: str) -> Exhibit:
@@ -266,6 +268,12 @@ def interval_exhibit(here: Here, name: str, table: Any, x: str, caption: str, al
         return charts.intervals(table, x=x, alt_text=alt, published=published_name, look=look)
 
     return Exhibit(name, caption, t(f"{name}.source"), {"": table}, draw, alt)
+
+
+def where_published(here: Here, table: Any, key: str) -> str:
+    """A sentence about the paper's ticks, where a chart has any; those of questions are no means over classes."""
+    asked = here.card is not None and here.card.task.kind == "qa" and key == "published.weighted"
+    return here.t(key) if table["published"].notna().any() and not asked else ""
 
 
 def named(here: Here, table: Any, kind: str) -> Any:

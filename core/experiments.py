@@ -23,7 +23,7 @@ from core.debate.permutation import permutations
 from core.explanation import TIES, measured, pair
 from core.models import registry
 from core.models.classifier import Classifier
-from core.types import Example, Refusal
+from core.types import Card, Example, Refusal
 
 RESULTS = registry.ASSETS / "results"
 PART = 64  # examples computed between two saves
@@ -192,35 +192,45 @@ def run(
         raise Refusal("out_of_range", f"--workers is {workers}; at least 1 is allowed.", given=workers)
     card = registry.load(model_name).card
     examples = data.load(dataset, split, limit=limit)
+    settings = _settings(name, card, dataset, split, len(examples), limit)
+    path = path_of(name, model_name, root)
+    parts = _prepare(path.with_suffix(".parts"), settings)
+    jobs = _jobs(name, model_name, examples, parts)
+    left = [job for job in jobs if not job[-1].exists()]
+    started = time.time()
+    for finished, _ in enumerate(_each(left, workers), len(jobs) - len(left) + 1):
+        if progress:
+            progress(min(finished * PART, len(examples)), len(examples))
+    _join(jobs, path, settings | {"seconds": round(time.time() - started, 1), "date": time.strftime("%Y-%m-%d")})
+    shutil.rmtree(parts)
+    return path
+
+
+def _settings(name: str, card: Card, dataset: str, split: str, n: int, limit: int | None) -> Row:
+    """What a table's figures come from. Refuses a data set whose labels are not the model's."""
     if data.TASKS[dataset].labels != card.task.labels:
-        sentence = f"{model_name} answers {', '.join(card.task.labels)}; {dataset} has {', '.join(data.TASKS[dataset].labels)}."
-        raise Refusal("other_task", sentence, model=model_name, given=dataset)
-    command = f"python -m core experiment {name} --model {model_name} --data {dataset} --split {split}"
-    settings = {
+        sentence = f"{card.name} answers {', '.join(card.task.labels)}; {dataset} has {', '.join(data.TASKS[dataset].labels)}."
+        raise Refusal("other_task", sentence, model=card.name, given=dataset)
+    command = f"python -m core experiment {name} --model {card.name} --data {dataset} --split {split}"
+    return {
         "experiment": name,
-        "model": model_name,
+        "model": card.name,
         "weights_sha256": card.weights_sha256,
         "seed": card.seed,
         **SETTINGS[name],
         "data": dataset,
         "split": split,
-        "n": len(examples),
+        "n": n,
         "command": command + (f" --limit {limit}" if limit else ""),
     }
-    path = path_of(name, model_name, root)
-    jobs = _jobs(name, model_name, examples, _prepare(path.with_suffix(".parts"), settings))
-    started = time.time()
-    left = [job for job in jobs if not job[-1].exists()]
-    for done, _ in enumerate(_each(left, workers), len(jobs) - len(left) + 1):
-        if progress:
-            progress(min(done * PART, len(examples)), len(examples))
+
+
+def _join(jobs: Sequence[Job], path: Path, provenance: Row) -> None:
+    """Writes the parts as one table, in the order of the data, with its provenance."""
     frame = pd.concat([pd.read_parquet(job[-1]) for job in jobs]).sort_values("index", ignore_index=True)
-    settings |= {"seconds": round(time.time() - started, 1), "date": time.strftime("%Y-%m-%d")}
     table = pa.Table.from_pandas(_small(frame), preserve_index=False)
-    metadata = {**(table.schema.metadata or {}), b"provenance": json.dumps(settings).encode()}
+    metadata = {**(table.schema.metadata or {}), b"provenance": json.dumps(provenance).encode()}
     pq.write_table(table.replace_schema_metadata(metadata), path, compression="zstd")
-    shutil.rmtree(path.with_suffix(".parts"))
-    return path
 
 
 def _jobs(name: str, model_name: str, examples: Sequence[Example], parts: Path) -> list[Job]:

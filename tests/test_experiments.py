@@ -110,7 +110,7 @@ def test_an_interrupted_run_goes_on_and_gives_the_same_table(small: Path, name: 
         went_on.append(done)
 
     experiments.run(name, MODEL, dataset="sst2", root=small / "results", progress=note)
-    assert len(went_on) == 2
+    assert went_on == [2 * experiments.PART, N]
     pd.testing.assert_frame_equal(experiments.results(name, MODEL, small / "results"), whole)
     assert [path.suffix for path in (small / "results" / name / "sst2").iterdir()] == [".parquet"]
 
@@ -195,6 +195,7 @@ def test_committed_tables_are_of_the_committed_models(path: Path) -> None:
     model = "/".join(path.with_suffix("").relative_to(experiments.RESULTS / name).parts).replace("@", ":")
     table = experiments.results(name, model)
     said = table.attrs["provenance"]
-    assert said["weights_sha256"] == registry.cards()[model].weights_sha256
+    cards = registry.cards()
+    assert said["weights_sha256"] == cards[model].weights_sha256 if model in cards else ":seed=" in model
     assert said["n"] == len(table) and said["split"] == "test"
     assert all(pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes)

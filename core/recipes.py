@@ -9,6 +9,7 @@ import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from core.models.encoders import ENCODERS
 from core.models.scores import NORMALIZERS, SCORES
 from core.models.vocabulary import Vocabulary
 from core.reading import ROLES
-from core.training import Progress, evaluate, fit
+from core.training import Fitted, Progress, evaluate, fit
 from core.types import Card, Example, Refusal, Task
 
 
@@ -134,47 +135,65 @@ def train(
     parts, recipe = parse(name), RECIPES[parse(name).data]
     examples, validation, test = (_load(parts.data, split, recipe, root) for split in data.SPLITS)
     words = _vocabulary(parts.data, recipe, examples, vocabularies)
-    model = build(_draft(name, parts, recipe, words), words, parts.seed, recipe.embedding_std)
-    if recipe.minilm:
-        with torch.no_grad():
-            model.embedding.weight.copy_(wordpieces.vectors(words, recipe.embedding_dim, recipe.embedding_std))
-    settings: dict[str, Any] = {
-        "rate": recipe.rate,
-        "seed": parts.seed,
-        "batch_size": recipe.batch_size,
-        "dropout": recipe.dropout,
-    }
-    if recipe.short_words:
-        short, checked = ([e for e in part if len(e.text) <= recipe.short_words] for part in (examples, validation))
-        folder = checkpoint / "short" if checkpoint else None
-        first = fit(model, short, checked, epochs=recipe.short_epochs, progress=progress, checkpoint=folder, **settings)
-        if first.stopped:
-            return None
-        model = first.model
-    fitted = fit(model, examples, validation, epochs=recipe.epochs, progress=progress, checkpoint=checkpoint, **settings)
+    fitted = _fitted(_fresh(name, parts, recipe, words), recipe, parts.seed, examples, validation, progress, checkpoint)
     if fitted.stopped:
         return None
-    training = {
-        "data": parts.data,
-        "n": len(examples),
-        "epochs": recipe.epochs,
-        "best_epoch": fitted.best + 1,
-        "selected_on": f"validation accuracy, n = {len(validation)}",
-        "validation_accuracy": fitted.history[fitted.best].validation_accuracy,
-        "rate": recipe.rate,
-        "dropout": recipe.dropout,
-        "start": "MiniLM word pieces" if recipe.minilm else "random",
-        "first_round": f"{recipe.short_epochs} epochs on texts of at most {recipe.short_words} words"
-        if recipe.short_words
-        else None,
-    }
-    card = dataclasses.replace(model.card, training=training, parameters=sum(p.numel() for p in model.parameters()))
-    registry.save(fitted.model, card, checkpoints)
+    training = _training(parts.data, recipe, len(examples), len(validation), fitted)
+    parameters = sum(p.numel() for p in fitted.model.parameters())
+    registry.save(fitted.model, dataclasses.replace(fitted.model.card, training=training, parameters=parameters), checkpoints)
     card = _measured(name, checkpoints, vocabularies, examples, test)
     registry.write_card(card, checkpoints)
     if checkpoint is not None:
         shutil.rmtree(checkpoint, ignore_errors=True)
     return card
+
+
+def _fresh(name: str, parts: Name, recipe: Recipe, words: Vocabulary) -> Classifier:
+    """The model before training."""
+    model = build(_draft(name, parts, recipe, words), words, parts.seed, recipe.embedding_std)
+    if recipe.minilm:
+        with torch.no_grad():
+            model.embedding.weight.copy_(wordpieces.vectors(words, recipe.embedding_dim, recipe.embedding_std))
+    return model
+
+
+def _fitted(
+    model: Classifier,
+    recipe: Recipe,
+    seed: int,
+    train: Sequence[Example],
+    validation: Sequence[Example],
+    progress: Callable[[Progress], bool | None] | None,
+    checkpoint: Path | None,
+) -> Fitted:
+    """Trained as the recipe says, on short texts first where it says so."""
+    fit_on = partial(fit, rate=recipe.rate, seed=seed, batch_size=recipe.batch_size, dropout=recipe.dropout, progress=progress)
+    if recipe.short_words:
+        short, checked = ([e for e in part if len(e.text) <= recipe.short_words] for part in (train, validation))
+        first = fit_on(
+            model, short, checked, epochs=recipe.short_epochs, checkpoint=checkpoint / "short" if checkpoint else None
+        )
+        if first.stopped:
+            return first
+        model = first.model
+    return fit_on(model, train, validation, epochs=recipe.epochs, checkpoint=checkpoint)
+
+
+def _training(source: str, recipe: Recipe, n: int, validated: int, fitted: Fitted) -> dict[str, Any]:
+    """What a card says of the training."""
+    first = f"{recipe.short_epochs} epochs on texts of at most {recipe.short_words} words" if recipe.short_words else None
+    return {
+        "data": source,
+        "n": n,
+        "epochs": recipe.epochs,
+        "best_epoch": fitted.best + 1,
+        "selected_on": f"validation accuracy, n = {validated}",
+        "validation_accuracy": fitted.history[fitted.best].validation_accuracy,
+        "rate": recipe.rate,
+        "dropout": recipe.dropout,
+        "start": "MiniLM word pieces" if recipe.minilm else "random",
+        "first_round": first,
+    }
 
 
 def _load(name: str, split: str, recipe: Recipe, root: Path | None) -> list[Example]:

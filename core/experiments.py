@@ -16,6 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
+from torch import Tensor
 
 from core import data, importance
 from core.debate.adversary import EPSILON, adversary
@@ -23,7 +24,7 @@ from core.debate.permutation import permutations
 from core.explanation import TIES, measured, pair
 from core.models import registry
 from core.models.classifier import Classifier
-from core.types import Card, Example, Refusal
+from core.types import Batch, Card, Example, Refusal
 
 RESULTS = registry.ASSETS / "results"
 PART = 64  # examples computed between two saves
@@ -42,17 +43,9 @@ def agreement(model: Classifier, examples: Sequence[Example], *, nodes: int = IG
     batch = model.encode(examples)
     with torch.no_grad():
         prob = importance.probabilities(model.run(batch).logits)
-    target = prob.argmax(-1)
-    scores, _ = measured(model, batch, target, sorted({m for both in PAIRS for m in both}), nodes=nodes)
-    rows = []
-    for i, example in enumerate(batch.examples):
-        row: Row = {
-            "n_words": len(example.text),
-            "label": example.label,
-            "predicted": int(target[i]),
-            "prob": float(prob[i, target[i]]),
-            "max_attention": max(scores["attention"][i], default=None),
-        }
+    scores, _ = measured(model, batch, prob.argmax(-1), sorted({m for both in PAIRS for m in both}), nodes=nodes)
+    rows = _cases(batch, prob, [max(weights) for weights in scores["attention"]])
+    for i, (row, example) in enumerate(zip(rows, batch.examples, strict=True)):
         for a, b in PAIRS:
             both = (scores[a][i], scores[b][i])
             short = any(len(values) != len(example.text) for values in both)
@@ -60,7 +53,6 @@ def agreement(model: Classifier, examples: Sequence[Example], *, nodes: int = IG
             found = pair(first, second, TIES.get(a, 0.0), TIES.get(b, 0.0))
             row |= {f"{a}~{b}:tau": found.kendall.kendall_tau, f"{a}~{b}:p": found.kendall.p_value}
             row |= {f"{a}~{b}:overlap": found.top_k.overlap, f"{a}~{b}:top_k_tau": found.top_k.tau}
-        rows.append(row)
     return rows
 
 
@@ -80,22 +72,19 @@ def permutation(model: Classifier, examples: Sequence[Example]) -> list[Row]:
 
     Jain & Wallace 2019, Algorithm 2.
     """
-    found = permutations(model, model.encode(examples), n=SHUFFLES, seed=SHUFFLE_SEED)
+    batch = model.encode(examples)
+    found = permutations(model, batch, n=SHUFFLES, seed=SHUFFLE_SEED)
     target = found.original.argmax(-1)
     flipped = (found.prob.argmax(-1) != target[:, None]).double().mean(-1)
     quantiles = {name: found.tvd.quantile(share, dim=-1) for name, share in QUANTILES.items()}
     return [
         {
-            "n_words": len(example.text),
-            "label": example.label,
-            "predicted": int(target[i]),
-            "prob": float(found.original[i, target[i]]),
-            "max_attention": float(found.max_attention[i]),
+            **case,
             **{name: float(values[i]) for name, values in quantiles.items()},
             "mean_tvd": float(found.tvd[i].mean()),
             "flipped": float(flipped[i]),
         }
-        for i, example in enumerate(examples)
+        for i, case in enumerate(_cases(batch, found.original, found.max_attention.tolist()))
     ]
 
 
@@ -113,14 +102,9 @@ def adversaries(model: Classifier, examples: Sequence[Example]) -> list[Row]:
     searched = adversary(model, batch, epsilon=LOOSE, method="search", seed=SEARCH_SEED)
     with torch.no_grad():
         prob = importance.probabilities(model.run(batch).logits)
-    target = prob.argmax(-1)
     return [
         {
-            "n_words": len(example.text),
-            "label": example.label,
-            "predicted": int(target[i]),
-            "prob": float(prob[i, target[i]]),
-            "max_attention": max(exact[i].original),
+            **case,
             "jsd": exact[i].jsd[0],
             "tvd": exact[i].tvd[0],
             "upper_bound": exact[i].upper_bound,
@@ -129,7 +113,21 @@ def adversaries(model: Classifier, examples: Sequence[Example]) -> list[Row]:
             "upper_bound_05": loose[i].upper_bound,
             "jsd_search_05": searched[i].jsd[0],
         }
-        for i, example in enumerate(examples)
+        for i, case in enumerate(_cases(batch, prob, [max(found.original) for found in exact]))
+    ]
+
+
+def _cases(batch: Batch, prob: Tensor, largest: Sequence[float]) -> list[Row]:
+    """What every table says of each example: its length as the model read it, label, prediction, largest weight."""
+    return [
+        {
+            "n_words": len(example.text),
+            "label": example.label,
+            "predicted": int(p.argmax()),
+            "prob": float(p.max()),
+            "max_attention": weight,
+        }
+        for example, p, weight in zip(batch.examples, prob, largest, strict=True)
     ]
 
 

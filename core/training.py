@@ -11,12 +11,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors import safe_open
+from safetensors.torch import save_file
 from torch import Tensor
 
 from core.interventions import keep
 from core.models.classifier import Classifier
 from core.types import Batch, Example, Intervention, Loss, Run
+
+STATE = "training.safetensors"  # where a training that may be interrupted stands, in its checkpoint folder
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def fit(
     optimizer = torch.optim.Adam(model.parameters(), lr=rate, weight_decay=1e-5, amsgrad=True)
     generator = torch.Generator().manual_seed(seed)
     best, history = model.copied(), []
-    if checkpoint is not None and (checkpoint / "state.json").exists():
+    if checkpoint is not None and (checkpoint / STATE).exists():
         history = _restore(checkpoint, model, best, optimizer, generator)
     stopped = False
     while len(history) < epochs and not stopped:
@@ -207,15 +210,17 @@ def _save(
     for index, state in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{index}.{name}": value for name, value in state.items()}
     tensors["generator"] = generator.get_state()
-    save_file({k: v.detach().cpu().contiguous().clone() for k, v in tensors.items()}, folder / "state.safetensors.new")
-    (folder / "state.safetensors.new").replace(folder / "state.safetensors")
-    (folder / "state.json").write_text(json.dumps([asdict(e) for e in history]))
+    kept = {k: v.detach().cpu().contiguous().clone() for k, v in tensors.items()}
+    new = folder / f"{STATE}.new"
+    save_file(kept, new, metadata={"history": json.dumps([asdict(e) for e in history])})
+    new.replace(folder / STATE)  # one file, so that weights and history never belong to different epochs
 
 
 def _restore(
     folder: Path, model: Classifier, best: Classifier, optimizer: torch.optim.Optimizer, generator: torch.Generator
 ) -> list[Epoch]:
-    tensors = load_file(folder / "state.safetensors")
+    with safe_open(folder / STATE, framework="pt") as file:
+        tensors, history = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()["history"]  # noqa: SIM118
     for prefix, target in (("model.", model), ("best.", best)):
         target.load_state_dict({k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)})
     state: dict[int, dict[str, Tensor]] = {}
@@ -225,4 +230,4 @@ def _restore(
             state.setdefault(int(index), {})[name] = value
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
     generator.set_state(tensors["generator"])
-    return [Epoch(**epoch) for epoch in json.loads((folder / "state.json").read_text())]
+    return [Epoch(**epoch) for epoch in json.loads(history)]

@@ -96,7 +96,7 @@ def legend(**settings: Any) -> alt.Legend:
 
 def above(look: Look, **settings: Any) -> alt.Legend:
     """A legend that leaves room for the title of the vertical axis, which stands above it."""
-    return legend(offset=look.base + 12, **settings)
+    return legend(offset=look.base + look.px(12), **settings)
 
 
 def tips(*fields: tuple[str, str, str | None]) -> list[alt.Tooltip]:

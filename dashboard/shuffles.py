@@ -185,7 +185,8 @@ def tasks(model_name: str) -> pd.DataFrame:
     """`compared` for every data set that the same encoder and score was trained on: single texts first, then pairs."""
     same = model_name.split(":")[0].split("/", 1)[1]
     cards = [card for card in resources.cards().values() if card.name.split("/", 1)[1] == same]
-    return compared({card.task.name: card.name for card in sorted(cards, key=lambda card: (card.task.kind, card.task.name))})
+    models = {card.task.name: card.name for card in sorted(cards, key=lambda card: (card.task.kind, card.task.name))}
+    return compared(models).query("series == 'median'").reset_index(drop=True)
 
 
 def compared(models: Mapping[str, str]) -> pd.DataFrame:

@@ -15,7 +15,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from dashboard.axes import Domain, above, across, finished, tips, value_axis, wide
+from dashboard.axes import FILE_WIDTH, Domain, above, across, finished, tips, value_axis, wide
 from dashboard.theme import SCREEN, Look
 
 GOLDEN = (5**0.5 - 1) / 2
@@ -87,6 +87,7 @@ def cloud(
     alt_text: str,
     selected: int | None = None,
     height: float = 180,
+    width: float = FILE_WIDTH,
     look: Look = SCREEN,
 ) -> Any:
     """Every row of `frame` as a point between 0 and 1, in one lane for each quantity, with the lane's mark as a rule.
@@ -104,23 +105,24 @@ def cloud(
         data = frame.assign(y=low + THICK * (0.1 + 0.8 * apart(len(frame))))
         place_of: dict[str, Any] = {"x": across(lane.field, x, UNIT), "y": tall, "tooltip": hover}
         dots = alt.Chart(data).mark_point(size=look.area(45), filled=True, opacity=0.55, color=p.charge)
-        layers += [dots.encode(**place_of), *marked(lane.mark, low, low + THICK, lane.label, UNIT, look)]
+        layers += [dots.encode(**place_of), *marked(lane.mark, low, low + THICK, lane.label, UNIT, look, width)]
         if selected is not None:
             ring = alt.Chart(data.iloc[[selected]]).mark_point(size=look.area(85), filled=True, opacity=1, color=p.charge)
             layers.append(ring.encode(stroke=alt.value(p.ink), strokeWidth=alt.value(look.px(2)), **place_of))
-    return finished(layers, look, height=height, alt_text=alt_text)
+    return finished(layers, look, height=height, alt_text=alt_text, width=width)
 
 
-def marked(at: float, foot: float, head: float, label: str, domain: Domain, look: Look) -> list[Any]:
+def marked(at: float, foot: float, head: float, label: str, domain: Domain, look: Look, width: float = FILE_WIDTH) -> list[Any]:
     """A value marked in a lane from `foot` to `head`: an ink rule with a halo, its label on the head, where there is room."""
     p = look.palette
     needed = 12 + look.base * sum(1.0 if wide(c) else 0.52 for c in label)
     share = (at - domain[0]) / (domain[1] - domain[0])
+    whole = str(look.px(width)) if look.export else "width"  # which a chart within another one does not know
     data = alt.Chart(pd.DataFrame({"at": [at], "foot": [foot], "head": [head], "label": [label]}))
     rule = data.encode(x="at:Q", y="foot:Q", y2="head:Q")
     text = data.encode(x="at:Q", y="head:Q", text="label:N")
     style: dict[str, Any] = {
-        "align": alt.ExprRef(f"{share:.4f} * width + {needed:.0f} > width ? 'right' : 'left'"),
+        "align": alt.ExprRef(f"{share:.4f} * {whole} + {needed:.0f} > {whole} ? 'right' : 'left'"),
         "baseline": "bottom",
         "dy": -look.px(2),
         "fontWeight": 600,

@@ -23,6 +23,7 @@ from dashboard.theme import Look
 
 GUESSES = ("hardly", "somewhat", "far")
 SHOWN = ("median", "extreme")
+WIDE = 680  # pixels of the cloud in a file, as wide as the words above it
 
 
 def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
@@ -127,8 +128,8 @@ def cloud(here: Here, view: View, strips: Callable[..., Any], words: Any) -> Exh
 
     def draw(look: Look) -> Any:
         shown = found.shown(view.which)
-        drawn = spread.cloud(dots, lanes, x=t("cloud.x"), key="shuffle", alt_text=alt, selected=shown, look=look)
-        return spread.stacked([strips(look=look), drawn]) if look.export else drawn
+        drawn = spread.cloud(dots, lanes, x=t("cloud.x"), key="shuffle", alt_text=alt, selected=shown, width=WIDE, look=look)
+        return spread.stacked([strips(look=look, width=look.px(WIDE)), drawn]) if look.export else drawn
 
     caption = t("strips.caption", n=len(found.words), shuffles=len(dots), seed=here.link.seed)
     return Exhibit("shuffles", caption, t("strips.source"), {t("table.words"): words, t("table.shuffles"): dots}, draw, alt)
@@ -146,7 +147,7 @@ def violins(here: Here, choice: Choice, found: Shuffled | None) -> None:
     """The per-sentence medians of the whole test set, by bin of the largest weight and predicted label."""
     t = here.t
     with exhibits.figure(here, "violins", t("violins.title")) as frame:
-        where = provenance(resources.results("permutation", choice.model))
+        where = provenance(resources.results("permutation", choice.model), t)
         data = shuffles.medians(t, choice.model)
         case = shuffles.case(t, found, data.groups) if found else None
         end = shuffles.end(max(data.largest, found.median if found else 0.0))
@@ -168,7 +169,7 @@ def peaked(here: Here, choice: Choice, found: Shuffled | None) -> None:
     t = here.t
     with exhibits.figure(here, "peaked", t("peaked.title")) as frame:
         table = resources.results("permutation", choice.model)
-        largest, where = table["max_attention"].astype(float), provenance(table)
+        largest, where = table["max_attention"].astype(float), provenance(table, t)
         binned = frames.binned(list(largest), domain=(0.0, 1.0))
         mean = tokens.number(largest.mean())
         caption = t("peaked.caption", peaked=round(100 * (largest >= 0.5).mean()), mean=mean, **where)
@@ -196,16 +197,16 @@ def compared(here: Here, name: str, function: Callable[[str], Any], choice: Choi
     """Means over test sets, one row a model."""
     t = here.t
     with exhibits.figure(here, name, t(f"{name}.title")) as frame:
-        where = provenance(resources.results("permutation", choice.model))
+        where = provenance(resources.results("permutation", choice.model), t)
         table = resources.table(function, choice.model)
         group = [t(f"encoder.{group}") if name == "encoders" else group for group in table["group"]]
         table = table.assign(group=group, series=[t(f"compared.{series}") for series in table["series"]])
-        once = table.drop_duplicates("group")
+        once, end = table.drop_duplicates("group"), shuffles.end(table["high"].max())
         flipped = ", ".join(f"{row['group']} {100 * row['flipped']:.1f} %" for row in once.to_dict("records"))
         caption, alt = t(f"{name}.caption", flipped=flipped, **where), t("compared.alt", values=spoken(table))
 
         def draw(look: Look) -> Any:
-            return charts.intervals(table, x=t("compared.x"), alt_text=alt, look=look)
+            return charts.intervals(table, x=t("compared.x"), alt_text=alt, domain=(0.0, end), look=look)
 
         exhibit = Exhibit(name, caption, t("compared.source"), {"": table}, draw, alt)
         exhibits.show(here, frame, exhibit, t(f"{name}.note"))
@@ -217,14 +218,14 @@ def sparse(here: Here, choice: Choice) -> None:
     if choice.model not in shuffles.NORMALIZERS.values():
         return
     with exhibits.figure(here, "sparse", t("sparse.title")) as frame:
-        table, where = resources.table(shuffles.normalizers), provenance(resources.results("permutation", evidence.SEEDED))
+        table, where = resources.table(shuffles.normalizers), provenance(resources.results("permutation", evidence.SEEDED), t)
         peaked = {name: f"{100 * share:.0f}" for name, share in shuffles.half_on_one(table).items()}
         group = [t("sparse.bin", bin=shuffles.bin_names()[place]) for place in table["group"]]
         table = table.assign(group=group, series=[t(f"sparse.{name}") for name in table["series"]]).dropna(subset=["mean"])
-        alt = t("sparse.alt", values=spoken(table))
+        alt, end = t("sparse.alt", values=spoken(table)), shuffles.end(table["high"].max())
 
         def draw(look: Look) -> Any:
-            return charts.intervals(table, x=t("sparse.x"), alt_text=alt, look=look)
+            return charts.intervals(table, x=t("sparse.x"), alt_text=alt, domain=(0.0, end), look=look)
 
         caption = t("sparse.caption", model=evidence.SEEDED, n=where["n"], **peaked)
         exhibits.show(here, frame, Exhibit("sparse", caption, t("sparse.source"), {"": table}, draw, alt), t("sparse.note"))
@@ -237,11 +238,10 @@ def spoken(table: Any) -> str:
     return ", ".join(f"{row.group} {row.series} {tokens.number(row.mean, 3)}" for row in table.itertuples())
 
 
-def provenance(table: Any) -> dict[str, str]:
+def provenance(table: Any, t: texts.Texts) -> dict[str, str]:
     """Data, split, n, shuffles and seed of a table of results, for sentences."""
     settings = table.attrs["provenance"]
-    kept = {name: str(settings[name]) for name in ("data", "split", "shuffles")}
-    return kept | {"n": texts.count(settings["n"]), "seed": str(settings["shuffle_seed"])}
+    return evidence.provenance(table, t) | {"shuffles": str(settings["shuffles"]), "seed": str(settings["shuffle_seed"])}
 
 
 here = shell.start("permutation")

@@ -61,7 +61,7 @@ def test_the_guess_comes_before_the_result() -> None:
     assert len(strip_rows(app)) == 2 and len(big_numbers(app)) == 2
     assert charts(app) == before + 1
     assert len(marked(app)) == 2 or not experiments.path_of("permutation", SST).exists()
-    assert f"Your guess: hardly: below 0.05. Measured: {big_numbers(app)[0]}." in said(app)
+    assert f"Your guess: below 0.05. Measured: {big_numbers(app)[0]}." in said(app)
     assert list(faults(app)) == []
 
 

@@ -30,7 +30,7 @@ class Exhibit:
     """A figure's result: name, caption, source, its numbers as tables by title, and how it is drawn in a look.
 
     `on_screen` is False where the page shows something else than the drawing (strips of words, a table), `cited` where the
-    source is said elsewhere.
+    source is said elsewhere, `alt` empty where the drawing describes itself.
     """
 
     name: str
@@ -45,8 +45,9 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class File:
-    """A file that a figure can become: what its button says, and how it is made when the button is pressed."""
+    """A file that a figure can become: its name, what its button says, and how it is made when the button is pressed."""
 
+    name: str
     label: str
     kind: str
     mime: str
@@ -115,7 +116,7 @@ def downloads(here: Here, key: str, exhibit: Exhibit) -> None:
     with popover, st.container(width=340, gap="xsmall"):
         with st.container(horizontal=True, gap="xsmall"):
             for file in files(here, exhibit, settings):
-                name = export.file_name(shell.name_of(here.page), here.link.model, exhibit.name, kind=file.kind)
+                name = export.file_name(shell.name_of(here.page), here.link.model, file.name, kind=file.kind)
                 make = attempted(file.make)
                 st.download_button(file.label, make, name, file.mime, key=f"{key}-{file.label}", on_click="ignore")
         st.caption(t("figure.link"))
@@ -126,16 +127,17 @@ def downloads(here: Here, key: str, exhibit: Exhibit) -> None:
 
 def files(here: Here, exhibit: Exhibit, settings: Mapping[str, object]) -> list[File]:
     """What can be downloaded, and how each file is made."""
-    t, citation = here.t, f"{exhibit.source}. {exhibit.caption}"
+    t, citation, name = here.t, f"{exhibit.source}. {exhibit.caption}", exhibit.name
     made: list[File] = []
     if (draw := exhibit.draw) is not None:
         for kind, mime in PICTURES.items():
             make = partial(picture, draw, kind, citation=citation, settings=settings)
-            made.append(File(t(f"figure.{kind}"), kind, mime, make))
-        made.append(File(t("figure.slide"), "pptx", SLIDES, slide(here, exhibit, draw, settings)))
-    for title, table in exhibit.tables.items():
+            made.append(File(name, t(f"figure.{kind}"), kind, mime, make))
+        made.append(File(name, t("figure.slide"), "pptx", SLIDES, slide(here, exhibit, draw, settings)))
+    for i, (title, table) in enumerate(exhibit.tables.items(), 1):
         label = f"{t('figure.csv')}: {title}" if title else t("figure.csv")
-        made.append(File(label, "csv", "text/csv", partial(export.csv, table, citation=citation, settings=settings)))
+        make = partial(export.csv, table, citation=citation, settings=settings)
+        made.append(File(f"{name}-{i}" if len(exhibit.tables) > 1 else name, label, "csv", "text/csv", make))
     return made
 
 
@@ -148,13 +150,16 @@ def slide(here: Here, exhibit: Exhibit, draw: Callable[[Look], Any], settings: M
     """One slide with the figure, its title the page's question."""
     t, section = here.t, shell.PAGES[here.page].section
     kicker = f"{t(f'section.{section}')} · {t('kicker')}" if section else t("kicker")
-    text = {"title": t("title"), "alt_text": exhibit.alt, "kicker": kicker, "notes": f"{exhibit.caption}\n{settings}"}
-    source = f"{exhibit.source} · {here.link.model} · {exhibit.caption}"[:180]
+    model = "" if here.link.model in exhibit.caption else here.link.model
+    source = " · ".join(filter(None, (exhibit.source, model, exhibit.caption)))
+    notes = "\n".join((exhibit.caption, *(f"{name}: {value}" for name, value in settings.items())))
+    text = {"title": t("title"), "kicker": kicker, "source": source, "notes": notes}
 
     def make() -> bytes:
-        picture = export.figure(draw(SLIDE), "png", citation=exhibit.source, settings=settings)
-        side = shell.SIDES.get(section)
-        return export.deck([export.Slide(picture=picture, source=source, side=side, **text)], language=here.link.lang)
+        chart, side = draw(SLIDE), shell.SIDES.get(section)
+        picture = export.figure(chart, "png", citation=exhibit.source, settings=settings)
+        slide = export.Slide(picture=picture, alt_text=exhibit.alt or str(chart.description), side=side, **text)
+        return export.deck([slide], language=here.link.lang)
 
     return make
 

@@ -24,6 +24,7 @@ from pptx.util import Emu, Pt
 from pypdf import PdfReader, PdfWriter
 
 from dashboard.axes import to_spec
+from dashboard.drawing import wrapped
 from dashboard.theme import FONTS, LIGHT, Side, side_color
 
 Format = Literal["png", "svg", "pdf"]
@@ -138,7 +139,8 @@ def add_slide(deck: Any, slide: Slide, language: str) -> None:
     title = page.shapes.title
     title.left, title.top, title.width, title.height = (Emu(v * PIXEL) for v in (MARGIN, 64, 1152, 84))
     write(title.text_frame, slide.title, 33, LIGHT.ink, language, bold=True)
-    lines = ((slide.kicker, 36, 15, side_color(slide.side, LIGHT), True), (slide.source, FOOT, 11.5, LIGHT.muted, False))
+    source = in_two_lines(slide.source)
+    lines = ((slide.kicker, 36, 15, side_color(slide.side, LIGHT), True), (source, FOOT, 11.5, LIGHT.muted, False))
     for text, top, points, color, bold in lines:
         if text:
             box = page.shapes.add_textbox(*(Emu(v * PIXEL) for v in (MARGIN, top, 1152, 28)))
@@ -150,6 +152,12 @@ def add_slide(deck: Any, slide: Slide, language: str) -> None:
     picture = page.shapes.add_picture(io.BytesIO(slide.picture), *(Emu(v * PIXEL) for v in place))
     picture._element.nvPicPr.cNvPr.set("descr", printable(slide.alt_text))
     page.notes_slide.notes_text_frame.text = printable(slide.notes or slide.source)
+
+
+def in_two_lines(source: str) -> str:
+    """As many words of a source line as fit into two lines at the foot of a slide."""
+    lines = wrapped(source, 1152 * 0.94, 11.5 / 0.75)
+    return source if len(lines) <= 2 else " ".join(lines[:2]).rstrip(" ,;:–·") + " …"
 
 
 def write(frame: Any, text: str, points: float, color: str, language: str, *, bold: bool) -> None:

@@ -13,6 +13,7 @@ from dashboard.theme import DIVERGING, PRINT, SEQUENTIAL, Look, interpolate, sid
 from dashboard.tokens import Legend, Marks, Row, Tau, fill, largest_of, number, readable, right_to_left, scaled, spoken
 
 PAD_X, PAD_Y, GAP, LINE, LONGEST = 0.42, 0.22, 0.18, 1.3, 14.0  # em of the words
+PAGE_WIDTH, SLIDE_WIDTH = 880, 1120  # pixels
 
 
 @dataclass(frozen=True)
@@ -126,10 +127,12 @@ def strips_chart(
     numbers: bool = False,
     shared: bool = False,
     marks: Marks | None = None,
-    width: float = 880,
+    width: float | None = None,
     look: Look = PRINT,
 ) -> Any:
-    """The figure of `tokens.strips_html` as a chart of `width` pixels: labels above their strips, legend at the foot."""
+    """The figure of `tokens.strips_html` as a chart of `width` pixels, unless given what a page or a slide has: labels above
+    their strips, legend at the foot."""
+    width = width or (SLIDE_WIDTH if look.base >= 20 else PAGE_WIDTH)
     small, size = float(look.base), look.base * 1.3 if look.base < 20 else float(look.base)
     beside = 10.5 * small if any(row.tau or row.note for row in rows) else 0.0
     digits = max((len(number(w, r.decimals, r.signed)) for r in rows for w in r.weights), default=0)
@@ -150,9 +153,15 @@ def strips_chart(
         shapes += row_shapes(row, placed, scaled(row, largest), marks or Marks(), numbers, size, look)
         shapes += beside_shapes(row, width - beside, y + max(depth, 3 * small) / 2, beside, look)
         y += depth + 0.9 * size
+    y = max(y, max((lowest(shape) for shape in shapes), default=0.0) + 0.4 * small)
     shapes += legend_shapes(legends, undefined, y + 0.5 * small, small, look)
     said = ". ".join(spoken(row, words, undefined or "–") for row in rows)
     return drawn(shapes, width, y + 1.2 * small, look, said)
+
+
+def lowest(shape: Shape) -> float:
+    """Where a shape ends, in pixels from the top."""
+    return shape.y + 0.6 * shape.size if isinstance(shape, Text) else shape.y2
 
 
 def row_shapes(

@@ -90,7 +90,7 @@ def strips(here: Here, choice: Choice, found: Explanation) -> None:
             def draw(look: theme.Look) -> Any:
                 return strips_chart(rows, found.words, legends=legends, undefined=undefined, numbers=numbers, look=look)
 
-            exhibit = Exhibit("strips", caption, t("strips.source"), tables, draw, t("title"), on_screen=False)
+            exhibit = Exhibit("strips", caption, t("strips.source"), tables, draw, on_screen=False)
             exhibits.show(here, frame, exhibit, explained.reading(t, len(found.words)), shell.quality_line(here))
         shell.show_notes(here, [note for note in found.notes if note.code in shell.QUIET])
 

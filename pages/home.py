@@ -59,7 +59,15 @@ def exhibit_of(here: Here, choice: Choice, found: Explanation, other: Adversary)
     """Both maps as one figure for files, and the caption with what separates them."""
     t = here.t
     legends = [tokens.Legend("0", t("story.largest"))]
-    rows = [tokens.Row(t("story.learned"), other.original), tokens.Row(t("story.turned"), other.attention[0], side="charge")]
+    index = list(found.prediction).index(found.target)
+    before, after = (
+        f"{t('picker.prediction')} {t.label(found.target)} {tokens.number(p)}"
+        for p in (found.prediction[found.target], other.prediction[0][index])
+    )
+    rows = [
+        tokens.Row(t("story.learned"), other.original, before),
+        tokens.Row(t("story.turned"), other.attention[0], after, side="charge"),
+    ]
     values = {"tvd": tokens.number(other.tvd[0], 3), "epsilon": EPSILON, "jsd": tokens.number(other.jsd[0])}
     caption = t("story.caption", model=choice.model, most=tokens.number(log(2)), **values)
     table = tokens.table(rows, found.words, position=t("story.position"), word=t("story.word"))
@@ -67,7 +75,7 @@ def exhibit_of(here: Here, choice: Choice, found: Explanation, other: Adversary)
     def draw(look: Look) -> Any:
         return strips_chart(rows, found.words, legends=legends, look=look)
 
-    return Exhibit("maps", caption, "Jain & Wallace 2019, §4.2", {"": table}, draw, t("title"), on_screen=False)
+    return Exhibit("maps", caption, "Jain & Wallace 2019, §4.2", {"": table}, draw, on_screen=False)
 
 
 def one_map(here: Here, found: Explanation, name: str, prob: float, weights: tuple[float, ...]) -> None:

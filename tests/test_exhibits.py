@@ -77,6 +77,12 @@ def test_the_slide_asks_the_pages_question() -> None:
     assert "고발 · Jain &amp; Wallace 2019" in slide
 
 
+def test_files_of_one_figure_have_names_of_their_own() -> None:
+    names = [(file.name, file.kind) for file in files({"a": TABLE, "b": TABLE}).values()]
+    assert len(set(names)) == len(names)
+    assert files({"": TABLE})["CSV"].name == files({"": TABLE})["PNG"].name
+
+
 def test_a_file_that_cannot_be_made_says_so() -> None:
     def broken() -> bytes:
         raise ZeroDivisionError

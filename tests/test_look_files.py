@@ -169,6 +169,21 @@ def test_file_names_are_plain() -> None:
     assert export.file_name("영화", kind="svg") == export.file_name(kind="svg") == "figure.svg"
 
 
+def test_a_long_source_ends_with_a_word_in_two_lines() -> None:
+    for source in ("word " * 200, "어텐션과의 평균 " * 100):
+        kept = export.in_two_lines(source.strip())
+        assert kept.endswith(" …") and source.startswith(kept[:-2]) and len(drawing.wrapped(kept, 1152, 11.5 / 0.75)) <= 2
+    assert export.in_two_lines("Jain & Wallace 2019") == "Jain & Wallace 2019"
+
+
+def test_the_legend_stands_below_what_stands_beside_the_last_strip() -> None:
+    rows = [Row("Gradient", (0.2, 0.8), tau=Tau(0.3, 0.1, 0.5, "p = 0.044, top 4: 1 of them shared by both"))]
+    for look in (PRINT, SLIDE):
+        spec = export.to_spec(strips.strips_chart(rows, ("a", "film"), legends=[Legend("0", "largest")], look=look))
+        texts = {row["text"]: row["y"] for rows in spec["datasets"].values() for row in rows if "text" in row}
+        assert texts["largest"] - max(y for text, y in texts.items() if text not in ("0", "largest")) > look.base
+
+
 def test_a_slide_by_the_book() -> None:
     picture = export.figure(strips_of(KOREAN, look=SLIDE, width=1152), "png", citation=CITATION, settings=SETTINGS)
     slide = export.Slide("어텐션은 정말 중요한 단어를 가리킬까?", picture, "그림 설명", "Source line", "고발 · J&W", "charge")

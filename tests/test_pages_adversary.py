@@ -11,7 +11,8 @@ from core import experiments
 from core.debate.adversary import Spotlight
 from dashboard import epsilon_max, evidence, resources, spotlight, texts
 from dashboard.link import LANGUAGES
-from tests.test_pages import MODELS, SST, faults, needs_models, opened, said, strip_rows, type_own
+from tests.test_pages import MODELS, ROOT, SST, faults, needs_models, opened, said, strip_rows, type_own
+from tests.test_texts import asked
 
 STORIES = "babi1/bilstm-additive"
 needs_stories = pytest.mark.skipif(STORIES not in MODELS, reason="no trained model: make models")
@@ -276,6 +277,12 @@ def test_a_weight_that_misses_one_by_rounding_is_believed() -> None:
     found = spotlight.believed([0.3333333, 0.3333333, 0.3333334], 3)
     assert found is not None and sum(found) == pytest.approx(1, abs=1e-12)
     assert spotlight.believed([0.3, 0.3, 0.3], 3) is None
+
+
+@pytest.mark.parametrize("module", ["adversaries", "epsilon_max", "stories", "spotlight/__init__"])
+def test_the_page_has_the_words_that_its_modules_ask_for(module: str) -> None:
+    words = texts.page("adversary", "en")
+    assert sorted(key for key in asked(ROOT / "dashboard" / f"{module}.py") if not words.has(key)) == []
 
 
 # Whole test sets

@@ -29,7 +29,7 @@ def finished(
     Heights and widths are given for a base font of 13 px and grow with it. On the screen a height includes axes and
     legend; a `legend` above the axis title is given its room.
     """
-    height += 36 if legend and not look.export else 0
+    height += 42 if legend and not look.export else 0
     size = {"height": round(look.px(height))} | ({"width": round(look.px(width))} if look.export else {})
     chart = alt.layer(*layers).properties(description=alt_text, **size)
     chart.config = config(look)
@@ -96,7 +96,7 @@ def legend(**settings: Any) -> alt.Legend:
 
 def above(look: Look, **settings: Any) -> alt.Legend:
     """A legend that leaves room for the title of the vertical axis, which stands above it."""
-    return legend(offset=look.base + look.px(12), **settings)
+    return legend(offset=look.base + look.px(18), **settings)
 
 
 def tips(*fields: tuple[str, str, str | None]) -> list[alt.Tooltip]:

@@ -149,6 +149,7 @@ def stylesheet(language: str = "en", lecture: bool = False) -> str:
         "tracking": "-0.02em" if korean else "-0.015em",
         "word": "1.19rem" if lecture else "1.0625rem",
         "page-width": "86rem" if lecture else "78rem",
+        "below-title": "0.75rem" if lecture else "0",
     }
     root = ":root{font-size:clamp(17px,1.05vw,24px)}" if lecture else ""
     variables = "".join(f"--{name}:{value};" for name, value in sizes.items())

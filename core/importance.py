@@ -87,7 +87,7 @@ def leave_one_out(model: Classifier, batch: Batch, *, target: Tensor) -> tuple[l
     in double precision.
     """
     with torch.no_grad():
-        whole = probabilities(model.run(batch).logits)
+        whole = probabilities(model.run(batch, states=model.remembered(batch)).logits)
         distance: list[list[float]] = [[] for _ in batch.examples]
         change: list[list[float]] = [[] for _ in batch.examples]
         for row, shortened in _deletions(batch):

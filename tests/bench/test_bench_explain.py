@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from core import importance
+from core.device import StateCache
 from core.explanation import explain
 from core.importance import probabilities
 from core.models import registry
@@ -22,7 +23,8 @@ REVIEW = (  # thirty words and two marks
 
 @pytest.fixture(scope="module")
 def model():
-    return registry.load("sst2/bilstm-additive")
+    """As the dashboard loads it."""
+    return registry.load("sst2/bilstm-additive", cache=StateCache(2**24))
 
 
 def test_explain_a_review_of_thirty_words(benchmark, model):

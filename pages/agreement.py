@@ -108,11 +108,11 @@ def histogram(here: Here, choice: Choice, found: Explanation | None) -> None:
     """Tau over the whole test set by predicted label, this sentence marked."""
     t = here.t
     with exhibits.figure(here, "histogram", t("histogram.name")) as frame:
-        measure = controls.choose(here, "pair", {name: t(f"measure.{name}") for name in explained.OTHERS}, t("histogram.pair"))
         table = resources.results("agreement", choice.model)
+        measure = controls.choose(here, "pair", {name: t(f"measure.{name}") for name in explained.OTHERS}, t("histogram.pair"))
         values, where = evidence.tau(table, "attention", measure), evidence.provenance(table, t)
-        groups = {t.label(name) or t("published.all"): values[mask] for name, mask in evidence.by_label(table, choice.model)}
-        binned = frames.binned_by({name: list(part) for name, part in groups.items()})
+        groups = {t.label(name): list(values[mask]) for name, mask in evidence.by_label(table, choice.model)}
+        binned = frames.binned_by(groups) if len(groups) > 1 else frames.binned(list(values))
         by_label = t("histogram.by_label") if len(groups) > 1 else ""
         tau = found.agreement[f"attention~{measure}"].kendall.kendall_tau if found else None
         mean, std = tokens.number(values.mean()), tokens.number(values.std(ddof=0))
@@ -181,7 +181,7 @@ def mixing_of(here: Here, choice: Choice, encoder: str, found: Explanation) -> N
         return charts.heatmap(matrix, rows=words, columns=words, value=t("mixing.word"), alt_text=alt, cell=13, look=look)
 
     with exhibits.head(here, t(f"encoder.{encoder}"), small=True) as frame:
-        caption = t("mixing.caption", own=own, gradient=taus["gradient"], loo=taus["leave_one_out"])
+        caption = t("mixing.caption", model=choice.model, own=own, gradient=taus["gradient"], loo=taus["leave_one_out"])
         exhibit = Exhibit(f"mixing-{encoder}", caption, t("mixing.source"), {"": matrix}, draw, alt, cited=False)
         exhibits.show(here, frame, exhibit)
 

@@ -150,7 +150,8 @@ def path_of(name: str, model: str, root: Path = RESULTS) -> Path:
 
 
 def results(name: str, model: str, root: Path = RESULTS) -> pd.DataFrame:
-    """The table, with its provenance in `attrs["provenance"]`. Refuses where the experiment was not run."""
+    """The table, with its provenance in `attrs["provenance"]`. Refuses where the experiment was not run or its file is
+    damaged."""
     path = path_of(name, model, root)
     if not path.exists():
         raise Refusal(
@@ -159,9 +160,13 @@ def results(name: str, model: str, root: Path = RESULTS) -> pd.DataFrame:
             name=name,
             model=model,
         )
-    table = pq.read_table(path)
-    frame = table.to_pandas()
-    frame.attrs["provenance"] = json.loads(table.schema.metadata[b"provenance"])
+    try:
+        table = pq.read_table(path)
+        frame = table.to_pandas()
+        frame.attrs["provenance"] = json.loads(table.schema.metadata[b"provenance"])
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        sentence = f"The results of {name} for {model} in {path} cannot be read; `make results` makes them again."
+        raise Refusal("damaged_results", sentence, name=name, model=model) from error
     return frame
 
 

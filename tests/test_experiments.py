@@ -206,3 +206,15 @@ def test_committed_tables_are_of_the_committed_models(path: Path) -> None:
     assert said["weights_sha256"] == cards[model].weights_sha256 if model in cards else ":seed=" in model
     assert said["n"] == len(table) and said["split"] == "test"
     assert all(pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes)
+
+
+def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
+    path = experiments.path_of("agreement", MODEL, tmp_path)
+    path.parent.mkdir(parents=True)
+    with pytest.raises(Refusal, match="was not run"):
+        experiments.results("agreement", MODEL, tmp_path)
+    sentences().to_parquet(path)  # without a provenance
+    for content in (b"no parquet", b"", path.read_bytes()):
+        path.write_bytes(content)
+        with pytest.raises(Refusal, match="cannot be read"):
+            experiments.results("agreement", MODEL, tmp_path)

@@ -20,9 +20,10 @@ from torch import Tensor
 from core.agreement import tvd
 from core.interventions import detach
 from core.models.classifier import Classifier
+from core.models.encoders import kept
 from core.types import Batch, Intervention
 
-TOKENS_AT_ONCE = 16384  # how many tokens the batches of deletions and path points may hold
+TOKENS_AT_ONCE = 2**15  # how many tokens the batches of deletions and path points may hold
 
 
 def probabilities(logits: Tensor) -> Tensor:
@@ -90,15 +91,10 @@ def leave_one_out(model: Classifier, batch: Batch, *, target: Tensor) -> tuple[l
         whole = probabilities(model.run(batch, states=model.remembered(batch)).logits)
         distance: list[list[float]] = [[] for _ in batch.examples]
         change: list[list[float]] = [[] for _ in batch.examples]
-        for row, shortened in _deletions(batch):
-            prob = probabilities(model.run(shortened).logits)
-            picked = target[row]
-            before, after = whole[row].gather(-1, picked[:, None]), prob.gather(-1, picked[:, None])
-            for i, far, moved in zip(
-                row.tolist(), tvd(whole[row], prob).tolist(), (before - after).squeeze(-1).tolist(), strict=True
-            ):
-                distance[i].append(far)
-                change[i].append(moved)
+        for i, shortened, states in _deletions(model, batch):
+            prob = probabilities(model.run(shortened, states=states).logits)
+            distance[i] += tvd(whole[i], prob).tolist()
+            change[i] += (whole[i, target[i]] - prob[:, target[i]]).tolist()
     return distance, change
 
 
@@ -140,32 +136,29 @@ def _repeat(batch: Batch, n: int) -> Batch:
     return replace(batch, examples=batch.examples * n, **{name: getattr(batch, name).repeat(n, 1) for name in tensors})
 
 
-def _deletions(batch: Batch) -> Iterator[tuple[Tensor, Batch]]:
-    """Batches of the examples with one word deleted each, and for each row the example it came from, in word
-    order."""
-    jobs = [(i, w) for i, e in enumerate(batch.examples) if len(e.text) > 1 for w in range(len(e.text))]
+def _only(batch: Batch, i: int) -> Batch:
+    """One example of the batch, without padding."""
+    n = int(batch.present[i].sum())
+    tensors = ("ids", "present", "mask", "word", "query_ids", "query_present", "allowed")
+    own = {name: getattr(batch, name)[i : i + 1] for name in tensors}
+    return replace(batch, examples=batch.examples[i : i + 1], **own | {name: own[name][:, :n] for name in tensors[:4]})
+
+
+def _deletions(model: Classifier, batch: Batch) -> Iterator[tuple[int, Batch, Tensor]]:
+    """The number of an example, the batch of it with one word deleted in each row, in word order, and their states."""
     at_once = max(1, TOKENS_AT_ONCE // max(1, batch.ids.shape[1]))
-    for start in range(0, len(jobs), at_once):
-        pairs = torch.tensor(jobs[start : start + at_once], device=batch.ids.device)
-        row, word = pairs[:, 0], pairs[:, 1]
-        left = batch.present[row] & (batch.word[row] != word[:, None])
-        order = (~left).to(torch.int8).argsort(dim=-1, stable=True)[:, : int(left.sum(-1).max())]
-
-        def moved(values: Tensor, row: Tensor = row, order: Tensor = order) -> Tensor:
-            return values[row].gather(-1, order)
-
-        present = left.gather(-1, order)
-        yield (
-            row,
-            replace(
-                batch,
-                examples=tuple(batch.examples[i] for i in row.tolist()),
-                ids=moved(batch.ids) * present,
+    for i, example in enumerate(batch.examples):
+        one = _only(batch, i)
+        words = range(len(example.text)) if len(example.text) > 1 else ()
+        for start in range(0, len(words), at_once):
+            word = torch.tensor(words[start : start + at_once], device=batch.ids.device)
+            left = one.present & (one.word != word[:, None])
+            order, present = kept(left)
+            shortened = replace(
+                _repeat(one, len(word)),
+                ids=one.ids[0, order] * present,
                 present=present,
-                mask=moved(batch.mask) & present,
-                word=moved(batch.word).masked_fill(~present, -1),
-                query_ids=batch.query_ids[row],
-                query_present=batch.query_present[row],
-                allowed=batch.allowed[row],
-            ),
-        )
+                mask=one.mask[0, order] & present,
+                word=one.word[0, order].masked_fill(~present, -1),
+            )
+            yield i, shortened, model.states_without(one, left)

@@ -232,3 +232,20 @@ def test_states_are_kept_once_per_text_and_precision_and_shared_by_twins():
     torch.testing.assert_close(kept.readout(batch)(0, keep), model.run(batch).logits)
     assert cache.stats().hits == 3
     assert kept.copied().cache is None
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_states_without_some_tokens_are_those_of_the_shorter_text(encoder):
+    """Words of one, two and three pieces, in any order, some beginning or ending at one token."""
+    model = small_model(encoder).precise()
+    batch = model.encode([example("the film is a quiet good story")])
+    spans = [(4, 6), (1, 2), (7, 8), (1, 4), (3, 4)]
+    left = torch.ones(len(spans), 9, dtype=torch.bool)
+    for row, (start, end) in zip(left, spans, strict=True):
+        row[start:end] = False
+    states = model.states_without(batch, left)
+    assert states.shape[:2] == (5, 8)
+    for row, (start, end) in enumerate(spans):
+        embedding = torch.cat([model.embed(batch)[:, :start], model.embed(batch)[:, end:]], dim=1)
+        alone = model.encoder(embedding, torch.ones(1, embedding.shape[1], dtype=torch.bool))
+        torch.testing.assert_close(states[row, : 9 - (end - start)], alone[0], atol=1e-12, rtol=1e-12)

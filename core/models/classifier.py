@@ -99,6 +99,13 @@ class Classifier(nn.Module):
         """What the encoder makes of the text, "batch token dim"."""
         return self.encoder(self.embed(batch) if embedding is None else embedding, batch.present)
 
+    def states_without(self, batch: Batch, left: Tensor) -> Tensor:
+        """The states of the one text in the batch without the tokens that are not `left` ("deletion token"), closed up,
+        "deletion kept_token dim"; without a graph.
+        """
+        with torch.no_grad():
+            return self.encoder.without(self.embed(batch)[0], left)
+
     def remembered(self, batch: Batch) -> Tensor:
         """The states of a batch without a graph, from the cache where the model has one; not to be written into."""
         if self.cache is None:

@@ -230,7 +230,7 @@ def _draft(name: str, parts: Name, recipe: Recipe, words: Vocabulary) -> Card:
         layers=Classifier.n_layers,
         heads=1,
         parameters=0,
-        max_tokens=512,
+        max_tokens=recipe.max_words,
         seed=parts.seed,
         vocabulary=parts.data,
         vocabulary_sha256=words.sha256,

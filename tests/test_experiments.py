@@ -64,7 +64,7 @@ def test_a_table_has_a_row_for_every_sentence_and_no_sentence(small: Path, name:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_length_of_a_text_that_was_cut_is_what_was_read(name: str) -> None:
     long = [example(" ".join(["film", "good", "bad"] * 171)), example("a quiet film")]
-    assert [row["n_words"] for row in experiments.EXPERIMENTS[name](small_model().precise(), long)] == [512, 3]
+    assert [row["n_words"] for row in experiments.EXPERIMENTS[name].rows(small_model().precise(), long)] == [512, 3]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -74,7 +74,7 @@ def test_the_provenance_says_what_the_figures_are(small: Path, name: str) -> Non
     assert said["experiment"] == name and said["model"] == MODEL and said["weights_sha256"] == card.weights_sha256
     assert (said["data"], said["split"], said["n"], said["seed"]) == ("sst2", "test", N, 0)
     assert said["command"] == f"python -m core experiment {name} --model {MODEL} --data sst2 --split test"
-    assert said.items() >= experiments.SETTINGS[name].items()
+    assert said.items() >= experiments.EXPERIMENTS[name].settings.items()
     json.dumps(said, allow_nan=False)
 
 

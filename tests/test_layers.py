@@ -27,6 +27,7 @@ LAYERS = (
     {"debate", "attattr", "recipes"},
     {"explanation"},
     {"experiments"},
+    {"verbs"},
     {"__main__"},
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

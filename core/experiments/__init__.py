@@ -9,137 +9,38 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
-from torch import Tensor
 
-from core import data, importance
-from core.debate.adversary import EPSILON, adversary
-from core.debate.permutation import permutations
-from core.explanation import TIES, measured, pair
+from core import data
+from core.experiments import adversary, agreement, permutation
+from core.experiments.cases import Row
 from core.models import registry
 from core.models.classifier import Classifier
-from core.types import Batch, Card, Example, Refusal
+from core.types import Card, Example, Refusal
 
 RESULTS = registry.ASSETS / "results"
 PART = 64  # examples computed between two saves
-IG_NODES = 8  # rank the words of SST as 100 do: tau 1.000 over 60 sentences
-SHUFFLES, SHUFFLE_SEED = 100, 0  # as many as in the paper
-Row = dict[str, Any]
 Job = tuple[str, str, list[int], list[Example], Path]  # experiment, model, indices, examples, file
 
 
-def agreement(model: Classifier, examples: Sequence[Example], *, nodes: int = IG_NODES) -> list[Row]:
-    """One row per example: lengths, prediction, and for each pair of measures tau-b, its p, top-k overlap and top-k
-    tau.
+@dataclass(frozen=True)
+class Experiment:
+    """How the rows of a table are made from a model and examples, and which settings its provenance names."""
 
-    In double precision, for the predicted class, LOO ties below 1e-7 tied. Jain & Wallace 2019, Algorithm 1.
-    """
-    batch = model.encode(examples)
-    with torch.no_grad():
-        prob = importance.probabilities(model.run(batch).logits)
-    scores, _ = measured(model, batch, prob.argmax(-1), sorted({m for both in PAIRS for m in both}), nodes=nodes)
-    rows = _cases(batch, prob, [max(weights) for weights in scores["attention"]])
-    for i, (row, example) in enumerate(zip(rows, batch.examples, strict=True)):
-        for a, b in PAIRS:
-            both = (scores[a][i], scores[b][i])
-            short = any(len(values) != len(example.text) for values in both)
-            first, second = ([None], [None]) if short else both
-            found = pair(first, second, TIES.get(a, 0.0), TIES.get(b, 0.0))
-            row |= {f"{a}~{b}:tau": found.kendall.kendall_tau, f"{a}~{b}:p": found.kendall.p_value}
-            row |= {f"{a}~{b}:overlap": found.top_k.overlap, f"{a}~{b}:top_k_tau": found.top_k.tau}
-    return rows
+    rows: Callable[[Classifier, Sequence[Example]], list[Row]]
+    settings: Row
 
 
-PAIRS = (
-    ("attention", "gradient"),
-    ("attention", "leave_one_out"),
-    ("attention", "integrated_gradients"),
-    ("gradient", "leave_one_out"),
-)
-
-QUANTILES = {"q05_tvd": 0.05, "q25_tvd": 0.25, "median_tvd": 0.5, "q75_tvd": 0.75, "q95_tvd": 0.95}
-
-
-def permutation(model: Classifier, examples: Sequence[Example]) -> list[Row]:
-    """One row per example: length, prediction, largest weight, and quantiles and mean of the total variation distance over 100
-    shuffles of its attention; `flipped` is the share of shuffles that change the predicted label.
-
-    Jain & Wallace 2019, Algorithm 2.
-    """
-    batch = model.encode(examples)
-    found = permutations(model, batch, n=SHUFFLES, seed=SHUFFLE_SEED)
-    target = found.original.argmax(-1)
-    flipped = (found.prob.argmax(-1) != target[:, None]).double().mean(-1)
-    quantiles = {name: found.tvd.quantile(share, dim=-1) for name, share in QUANTILES.items()}
-    return [
-        {
-            **case,
-            **{name: float(values[i]) for name, values in quantiles.items()},
-            "mean_tvd": float(found.tvd[i].mean()),
-            "flipped": float(flipped[i]),
-        }
-        for i, case in enumerate(_cases(batch, found.original, found.max_attention.tolist()))
-    ]
-
-
-LOOSE, SEARCH_SEED = 0.05, 0  # the epsilon at which the published ε-max JSD were selected, whatever the task
-
-
-def adversaries(model: Classifier, examples: Sequence[Example]) -> list[Row]:
-    """One row per example: length, prediction, largest weight; JSD, TVD and bound of the exact adversary at the default
-    epsilon; at 0.05 JSD and bound of the exact one, and JSD of the published search.
-
-    Jain & Wallace 2019, Algorithm 3 and Figures 7 and 8.
-    """
-    batch = model.encode(examples)
-    exact, loose = adversary(model, batch), adversary(model, batch, epsilon=LOOSE)
-    searched = adversary(model, batch, epsilon=LOOSE, method="search", seed=SEARCH_SEED)
-    with torch.no_grad():
-        prob = importance.probabilities(model.run(batch).logits)
-    return [
-        {
-            **case,
-            "jsd": exact[i].jsd[0],
-            "tvd": exact[i].tvd[0],
-            "upper_bound": exact[i].upper_bound,
-            "exact": exact[i].exact,
-            "jsd_exact_05": loose[i].jsd[0],
-            "upper_bound_05": loose[i].upper_bound,
-            "jsd_search_05": searched[i].jsd[0],
-        }
-        for i, case in enumerate(_cases(batch, prob, [max(found.original) for found in exact]))
-    ]
-
-
-def _cases(batch: Batch, prob: Tensor, largest: Sequence[float]) -> list[Row]:
-    """What every table says of each example: its length as the model read it, label, prediction, largest weight."""
-    return [
-        {
-            "n_words": len(example.text),
-            "label": example.label,
-            "predicted": int(p.argmax()),
-            "prob": float(p.max()),
-            "max_attention": weight,
-        }
-        for example, p, weight in zip(batch.examples, prob, largest, strict=True)
-    ]
-
-
-EXPERIMENTS: dict[str, Callable[[Classifier, Sequence[Example]], list[Row]]] = {
-    "agreement": agreement,
-    "permutation": permutation,
-    "adversary": adversaries,
-}
-SETTINGS: dict[str, Row] = {  # what a table's provenance says beside model and data
-    "agreement": {"integrated_gradients_nodes": IG_NODES},
-    "permutation": {"shuffles": SHUFFLES, "shuffle_seed": SHUFFLE_SEED},
-    "adversary": {"epsilon": EPSILON, "epsilon_of_published": LOOSE, "search_seed": SEARCH_SEED},
+EXPERIMENTS: dict[str, Experiment] = {
+    "agreement": Experiment(agreement.agreement, agreement.SETTINGS),
+    "permutation": Experiment(permutation.permutation, permutation.SETTINGS),
+    "adversary": Experiment(adversary.adversaries, adversary.SETTINGS),
 }
 MEANS = (":tau", ":overlap", ":top_k_tau", "_tvd", "flipped", "jsd", "_05")  # columns whose mean says something
 
@@ -220,7 +121,7 @@ def _settings(name: str, card: Card, dataset: str, split: str, n: int, limit: in
         "model": card.name,
         "weights_sha256": card.weights_sha256,
         "seed": card.seed,
-        **SETTINGS[name],
+        **EXPERIMENTS[name].settings,
         "data": dataset,
         "split": split,
         "n": n,
@@ -273,7 +174,7 @@ def _part(job: Job) -> Path:
     rows: list[Row] = []
     size = max(1, 4096 // max(len(e.text) for e in examples))
     for start in range(0, len(examples), size):
-        rows += EXPERIMENTS[name](model, examples[start : start + size])
+        rows += EXPERIMENTS[name].rows(model, examples[start : start + size])
     frame = pd.DataFrame([{"index": i, **row} for i, row in zip(index, rows, strict=True)])
     frame.to_parquet(path.with_suffix(".new"))
     path.with_suffix(".new").replace(path)

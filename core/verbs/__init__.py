@@ -1,0 +1,17 @@
+"""What can be asked without a screen, by verb. Each answer is one object of plain values; floats are never rounded."""
+
+from core.verbs.common import Verb
+from core.verbs.counterfactual import ADVERSARY, PERMUTE
+from core.verbs.explaining import EXPLAIN, TENSORS
+from core.verbs.works import DATA, EXPERIMENT, MODELS, TRAIN
+
+VERBS: dict[str, Verb] = {
+    "models": MODELS,
+    "explain": EXPLAIN,
+    "permute": PERMUTE,
+    "adversary": ADVERSARY,
+    "tensors": TENSORS,
+    "train": TRAIN,
+    "experiment": EXPERIMENT,
+    "data": DATA,
+}

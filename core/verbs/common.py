@@ -1,0 +1,60 @@
+"""What the verbs share: how a text is read, and how an answer says what to know about it."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from core import device
+from core.models import registry
+from core.models.classifier import Classifier
+from core.reading import Reading, read
+from core.types import Refusal
+
+Answer = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A verb of `python -m core`: what it answers (its docstring is its help), and the arguments that it takes."""
+
+    answer: Callable[[argparse.Namespace], Answer]
+    arguments: Callable[[argparse.ArgumentParser], object] = lambda parser: None
+
+
+def on_text(answer: Callable[[argparse.Namespace], Answer], *more: tuple[str, dict[str, Any]]) -> Verb:
+    """A verb that reads one text with one model, with further arguments."""
+
+    def arguments(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--model", required=True, help="a name from `models`")
+        parser.add_argument("--text", required=True, help="sentence, story or premise; - reads standard input")
+        parser.add_argument("--query", help="question or hypothesis")
+        for name, settings in more:
+            parser.add_argument(name, **settings)
+
+    return Verb(answer, arguments)
+
+
+def model_and_reading(args: argparse.Namespace) -> tuple[Classifier, Reading]:
+    """The named model on the best device, and the text as it reads it. Refuses what cannot be read."""
+    model = registry.load(args.model, device=device.best_device())
+    return model, read(model, _standard_input() if args.text == "-" else args.text, args.query)
+
+
+def _standard_input() -> str:
+    if sys.stdin is None:  # closed by the caller
+        return ""
+    return sys.stdin.buffer.read().decode("utf-8", errors="replace")
+
+
+def notes(reading: Reading) -> list[str]:
+    """What the reader should know about how the text was read."""
+    return [note.sentence for note in reading.notes]
+
+
+def checked_seed(seed: int) -> int:
+    """The seed. Refuses what no generator takes."""
+    if not 0 <= seed < 2**31:
+        raise Refusal("seed_out_of_range", f"--seed is {seed}; 0 to {2**31 - 1} is allowed.", given=seed)
+    return seed

@@ -1,0 +1,116 @@
+"""Verbs on models and data sets: `models`, `train`, `experiment` and `data`."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import platformdirs
+
+from core import data, experiments, recipes
+from core.models import registry
+from core.training import Progress
+from core.types import Card, Refusal
+from core.verbs.common import Answer, Verb
+
+
+def _models(args: argparse.Namespace) -> Answer:
+    """Every committed model with its test figures."""
+    return {"model": None, "models": [_summary(card) for card in registry.cards().values()], "notes": []}
+
+
+def _summary(card: Card) -> Answer:
+    fields = ("name", "encoder", "score", "normalizer", "layers", "heads", "parameters", "max_tokens", "seed", "terms")
+    return {
+        **{name: getattr(card, name) for name in fields},
+        "task": card.task.name,
+        "kind": card.task.kind,
+        "labels": list(card.task.labels),
+        "language": card.task.language,
+        "test": dict(card.test),
+        "training": dict(card.training),
+    }
+
+
+def _train(args: argparse.Namespace) -> Answer:
+    """Trains models as their recipes say; goes on where an earlier call was stopped."""
+    names = list(recipes.SHIPPED) if args.all else args.names
+    if not names:
+        raise Refusal("no_name", "No model was named; name one or more, or give --all.")
+    for name in names:
+        recipes.parse(name)
+    if args.fetch:
+        for source in dict.fromkeys(recipes.parse(name).data for name in names):
+            data.fetch(source, data.data_root())
+    written = []
+    for name in names:
+        checkpoint = Path(platformdirs.user_data_dir("is-attention-explanation")) / "training" / name.replace(":", "@")
+        card = recipes.train(name, progress=_report(name), checkpoint=checkpoint)
+        if card is not None:
+            written.append(_summary(card) | {"written": str(registry.folder(name))})
+    return {"model": names[0] if len(names) == 1 else None, "trained": written, "notes": []}
+
+
+def _report(name: str) -> Callable[[Progress], None]:
+    def told(now: Progress) -> None:
+        if len(now.history) == now.epoch:
+            last = now.history[-1]
+            line = f"loss {last.loss:.3f}, validation accuracy {last.validation_accuracy:.3f}"
+            print(f"{name}: epoch {now.epoch} of {now.epochs}, {line}", file=sys.stderr, flush=True)
+
+    return told
+
+
+def _experiment(args: argparse.Namespace) -> Answer:
+    """Runs an experiment over a data set; goes on where an earlier call was stopped."""
+    if args.limit is not None and args.limit < 1:
+        raise Refusal("out_of_range", f"--limit is {args.limit}; at least 1 is allowed.", given=args.limit)
+
+    def told(done: int, total: int) -> None:
+        print(f"{args.model}: {done} of {total} examples", file=sys.stderr, flush=True)
+
+    path = experiments.run(
+        args.name,
+        args.model,
+        dataset=args.data,
+        split=args.split,
+        limit=args.limit,
+        workers=args.workers,
+        progress=told,
+    )
+    return {"model": args.model, **experiments.describe(path), "notes": []}
+
+
+def _data(args: argparse.Namespace) -> Answer:
+    """What a data set holds; with --fetch it is loaded from the hub first."""
+    notes = []
+    if args.fetch:
+        notes = [f"Written: {path}." for path in data.fetch(args.name, data.data_root())]
+    splits = {split: data.describe(args.name, split) for split in data.SPLITS}
+    return {"model": None, "data": args.name, "terms": data.TERMS[args.name], "splits": splits, "notes": notes}
+
+
+def _train_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", nargs="*", metavar="CARD")
+    parser.add_argument("--all", action="store_true", help="every shipped model")
+    parser.add_argument("--fetch", action="store_true", help="load the data sets from the hub first")
+
+
+def _experiment_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help=", ".join(experiments.EXPERIMENTS))
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--data", required=True)
+    parser.add_argument("--split", default="test")
+    parser.add_argument("--limit", type=int)
+    parser.add_argument("--workers", type=int, default=1)
+
+
+def _data_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help=", ".join(data.TASKS))
+    parser.add_argument("--fetch", action="store_true", help="load it from the hub first")
+
+
+MODELS = Verb(_models)
+TRAIN = Verb(_train, _train_arguments)
+EXPERIMENT = Verb(_experiment, _experiment_arguments)
+DATA = Verb(_data, _data_arguments)

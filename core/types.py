@@ -121,6 +121,7 @@ class Card:
     terms: str
     test: Mapping[str, Any]  # accuracy, f1, n, split, and what a reader must know beside them
     training: Mapping[str, Any]  # data, n, epochs, rate, what was selected on
+    embedding: str = ""  # the model whose input vectors it shares; its own where this is empty
 
 
 @runtime_checkable

@@ -8,6 +8,7 @@ import dataclasses
 import hashlib
 import json
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from core.types import Card, Refusal, Task
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 CHECKPOINTS, VOCABULARIES = ASSETS / "checkpoints", ASSETS / "vocabularies"
+WEIGHTS, EMBEDDING = "model.safetensors", "embedding.weight"
 log = logging.getLogger(__name__)
 
 
@@ -65,15 +67,17 @@ def load(
             allowed=", ".join(known),
         )
     card = known[name]
-    words = vocabularies / f"{card.vocabulary}.json"
-    for file, wanted in ((words, card.vocabulary_sha256), (path / "model.safetensors", card.weights_sha256)):
-        if not file.is_file():
-            raise _damaged(name, f"{file.name} is missing")
-        if hashlib.sha256(file.read_bytes()).hexdigest() != wanted:
-            raise _damaged(name, f"{file.name} was altered: its checksum is not the card's")
+    words, files = vocabularies / f"{card.vocabulary}.json", _files(card, root)
+    for wanted, *given in ((card.vocabulary_sha256, words), (card.weights_sha256, *files)):
+        if missing := next((file for file in given if not file.is_file()), None):
+            raise _damaged(name, f"{missing.name} is missing")
+        if _digest(given) != wanted:
+            raise _damaged(name, f"{given[0].name} was altered: its checksum is not the card's")
     with torch.device("meta"):
         model = Classifier(card, vocab.load(words), cache)
-    tensors = load_tensors((path / "model.safetensors").read_bytes())
+    tensors = load_tensors(files[0].read_bytes())
+    for lender in files[1:]:
+        tensors[EMBEDDING] = load_tensors(lender.read_bytes())[EMBEDDING]
     try:
         model.load_state_dict({key: value.float() for key, value in tensors.items()}, assign=True)
     except RuntimeError as error:
@@ -81,13 +85,28 @@ def load(
     return model.to(device).requires_grad_(False)
 
 
+def _files(card: Card, root: Path) -> list[Path]:
+    """The files of a model's weights: its own, and where it shares input vectors, those of their owner, which may be a
+    committed model."""
+    own = folder(card.name, root) / WEIGHTS
+    if not card.embedding:
+        return [own]
+    lender = folder(card.embedding, root) / WEIGHTS
+    return [own, lender if lender.is_file() else folder(card.embedding) / WEIGHTS]
+
+
+def _digest(files: Sequence[Path]) -> str:
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
 def save(model: Classifier, card: Card, root: Path = CHECKPOINTS) -> Card:
     """Writes the weights in half precision and the card, and returns the card with the checksum of the weights."""
     path = folder(card.name, root)
     path.mkdir(parents=True, exist_ok=True)
-    content = save_tensors({k: v.detach().half().cpu().contiguous() for k, v in model.state_dict().items()})
-    (path / "model.safetensors").write_bytes(content)
-    card = dataclasses.replace(card, weights_sha256=hashlib.sha256(content).hexdigest())
+    own = {k: v for k, v in model.state_dict().items() if not (card.embedding and k == EMBEDDING)}
+    content = save_tensors({k: v.detach().half().cpu().contiguous() for k, v in own.items()})
+    (path / WEIGHTS).write_bytes(content)
+    card = dataclasses.replace(card, weights_sha256=_digest(_files(card, root)))
     write_card(card, root)
     return card
 

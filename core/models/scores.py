@@ -113,4 +113,14 @@ def sparsemax(scores: Tensor, mask: Tensor) -> Tensor:
     return torch.where(mask, (scores - threshold).clamp(min=0), torch.zeros_like(scores))
 
 
-NORMALIZERS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {"softmax": softmax, "sparsemax": sparsemax}
+def uniform(scores: Tensor, mask: Tensor) -> Tensor:
+    """Weights "batch token": the same for every token of the mask, whatever the scores (Wiegreffe & Pinter 2019, §3.2)."""
+    flat = mask.to(scores.dtype)
+    return flat / flat.sum(-1, keepdim=True).clamp(min=1)
+
+
+NORMALIZERS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "softmax": softmax,
+    "sparsemax": sparsemax,
+    "uniform": uniform,
+}

@@ -17,11 +17,11 @@ import torch
 
 from core import data
 from core.interventions import scale
-from core.models import registry, wordpieces
+from core.models import registry, self_attention, wordpieces
 from core.models import vocabulary as vocab
-from core.models.classifier import Classifier, build, cut
 from core.models.encoders import ENCODERS
 from core.models.scores import NORMALIZERS, SCORES
+from core.models.text_model import TextModel, cut, fresh
 from core.models.vocabulary import Vocabulary
 from core.reading import ROLES
 from core.training import Fitted, Progress, evaluate, fit
@@ -68,6 +68,7 @@ RECIPES: dict[str, Recipe] = {
 FLOORS: dict[str, float] = {
     **{f"sst2/{e}-{s}": 0.80 for e in ENCODERS for s in ("additive", "scaled-dot")},
     "sst2/bilstm-additive": 0.82,
+    f"sst2/{self_attention.NAME}": 0.80,
     **{f"ag_news/{e}-additive": 0.92 for e in ENCODERS},
     **{f"newsgroups_sports/{e}-additive": 0.89 for e in ("bilstm", "average")},
     **{f"imdb/{e}-additive": 0.85 for e in ("bilstm", "average")},
@@ -105,8 +106,9 @@ def parse(name: str) -> Name:
     """The parts of `data/encoder-score[:sparsemax][:seed=N]`; refuses anything else with what is allowed."""
     base, *variants = name.split(":")
     source, _, kind = base.partition("/")
-    encoder, _, score = kind.partition("-")
+    encoder, _, score = kind.partition("-") if kind != self_attention.NAME else (kind, "", "scaled-dot")
     normalizer, seed, good = "softmax", 0, source in RECIPES and encoder in ENCODERS and score in SCORES
+    good = good or (encoder == self_attention.NAME and source in RECIPES and data.TASKS[source].kind == "classification")
     for variant in variants:
         if variant in NORMALIZERS:
             normalizer = variant
@@ -116,7 +118,8 @@ def parse(name: str) -> Name:
             good = False
     if not good:
         kinds = f"DATA in {', '.join(RECIPES)}; ENCODER in {', '.join(ENCODERS)}; SCORE in {', '.join(SCORES)}"
-        allowed = f"DATA/ENCODER-SCORE with {kinds}; then :sparsemax or :seed=N, N below a billion"
+        more = ":sparsemax or :seed=N, N below a billion"
+        allowed = f"DATA/ENCODER-SCORE with {kinds}; DATA/{self_attention.NAME} for data without a query; then {more}"
         sentence = f"{name!r} names no model that can be trained; allowed is {allowed}."
         raise Refusal("untrainable", sentence, given=name, allowed=allowed)
     return Name(source, encoder, score, normalizer, seed)
@@ -148,9 +151,10 @@ def train(
     return card
 
 
-def _fresh(name: str, parts: Name, recipe: Recipe, words: Vocabulary) -> Classifier:
+def _fresh(name: str, parts: Name, recipe: Recipe, words: Vocabulary) -> TextModel:
     """The model before training."""
-    model = build(_draft(name, parts, recipe, words), words, parts.seed, recipe.embedding_std)
+    card = _draft(name, parts, recipe, words)
+    model = fresh(registry.KINDS[parts.encoder], card, words, parts.seed, recipe.embedding_std)
     if recipe.minilm:
         with torch.no_grad():
             model.embedding.weight.copy_(wordpieces.vectors(words, recipe.embedding_dim, recipe.embedding_std))
@@ -158,7 +162,7 @@ def _fresh(name: str, parts: Name, recipe: Recipe, words: Vocabulary) -> Classif
 
 
 def _fitted(
-    model: Classifier,
+    model: TextModel,
     recipe: Recipe,
     seed: int,
     train: Sequence[Example],
@@ -227,8 +231,8 @@ def _draft(name: str, parts: Name, recipe: Recipe, words: Vocabulary) -> Card:
         normalizer=parts.normalizer,
         embedding_dim=recipe.embedding_dim,
         hidden_dim=recipe.hidden_dim,
-        layers=Classifier.n_layers,
-        heads=1,
+        layers=TextModel.n_layers,
+        heads=self_attention.HEADS if parts.encoder == self_attention.NAME else 1,
         parameters=0,
         max_tokens=recipe.max_words,
         seed=parts.seed,

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Generic
 
 import torch
 from safetensors import safe_open
@@ -16,7 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from core.interventions import keep
-from core.models.classifier import Classifier
+from core.models.text_model import Model, TextModel
 from core.types import Batch, Example, Intervention, Loss, Run
 
 STATE = "training.safetensors"  # where a training that may be interrupted stands, in its checkpoint folder
@@ -44,10 +45,10 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class Fitted(Generic[Model]):
     """The model of the best epoch, and how all epochs went; `stopped` where the caller ended it early."""
 
-    model: Classifier
+    model: Model
     history: tuple[Epoch, ...]
     best: int
     stopped: bool
@@ -64,7 +65,7 @@ def labels(batch: Batch) -> Tensor:
 
 
 def fit(
-    model: Classifier,
+    model: Model,
     train: Sequence[Example],
     validation: Sequence[Example],
     *,
@@ -77,7 +78,7 @@ def fit(
     dropout: float = 0.0,
     progress: Callable[[Progress], bool | None] | None = None,
     checkpoint: Path | None = None,
-) -> Fitted:
+) -> Fitted[Model]:
     """The trained copy of `model` from its best epoch on validation.
 
     Adam (amsgrad, weight decay 1e-5, as in Jain & Wallace's code but for the attention, which they do not decay), gradients
@@ -117,7 +118,7 @@ def fit(
 
 @torch.no_grad()
 def evaluate(
-    model: Classifier,
+    model: TextModel,
     examples: Sequence[Example],
     *,
     intervene: Callable[[Batch], Intervention] = lambda batch: keep,
@@ -143,7 +144,7 @@ def evaluate(
 
 
 def _step(
-    model: Classifier,
+    model: TextModel,
     optimizer: torch.optim.Optimizer,
     examples: Sequence[Example],
     loss: Loss,
@@ -199,8 +200,8 @@ def _f1(predicted: Sequence[int], gold: Sequence[int], label: int) -> float:
 
 def _save(
     folder: Path,
-    model: Classifier,
-    best: Classifier,
+    model: TextModel,
+    best: TextModel,
     optimizer: torch.optim.Optimizer,
     generator: torch.Generator,
     history: Sequence[Epoch],
@@ -217,7 +218,7 @@ def _save(
 
 
 def _restore(
-    folder: Path, model: Classifier, best: Classifier, optimizer: torch.optim.Optimizer, generator: torch.Generator
+    folder: Path, model: TextModel, best: TextModel, optimizer: torch.optim.Optimizer, generator: torch.Generator
 ) -> list[Epoch]:
     with safe_open(folder / STATE, framework="pt") as file:
         tensors, history = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()["history"]  # noqa: SIM118

@@ -19,7 +19,7 @@ import streamlit as st
 from core import data, device, experiments
 from core.device import Gate, StateCache
 from core.models import registry
-from core.models.classifier import Classifier
+from core.models.text_model import TextModel
 from core.reading import Reading, read
 from core.types import Card
 
@@ -51,7 +51,7 @@ def prepare() -> int:
 
 
 def compute(
-    function: Callable[Concatenate[Classifier, Reading, P], Answer],
+    function: Callable[Concatenate[Any, Reading, P], Answer],
     choice: Choice,
     *,
     waiting: Waiting | None = None,
@@ -92,14 +92,14 @@ def _computed(
     return function(loaded, read(loaded, choice.text, choice.query or None), **dict(settings))
 
 
-def model(name: str) -> Classifier:
+def model(name: str) -> TextModel:
     """The model of that name, shared and read-only. Refuses an unknown name and damaged files."""
     card = cards().get(name)
     return _model(name, card.weights_sha256 if card else "")
 
 
 @st.cache_resource(max_entries=24, show_spinner=False)
-def _model(name: str, weights: str) -> Classifier:
+def _model(name: str, weights: str) -> TextModel:
     return registry.load(name, device.best_device(), cache=states())
 
 

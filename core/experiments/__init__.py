@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -22,6 +23,7 @@ from core.experiments import adversary, agreement, permutation
 from core.experiments.cases import Row
 from core.models import registry
 from core.models.classifier import Classifier
+from core.models.text_model import TextModel
 from core.types import Card, Example, Refusal
 
 RESULTS = registry.ASSETS / "results"
@@ -31,10 +33,11 @@ Job = tuple[str, str, list[int], list[Example], Path]  # experiment, model, indi
 
 @dataclass(frozen=True)
 class Experiment:
-    """How the rows of a table are made from a model and examples, and which settings its provenance names."""
+    """How the rows of a table are made from a model of a kind and examples, and which settings its provenance names."""
 
-    rows: Callable[[Classifier, Sequence[Example]], list[Row]]
+    rows: Callable[[Any, Sequence[Example]], list[Row]]
     settings: Row
+    kind: type[TextModel] = Classifier
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -94,7 +97,7 @@ def run(
         raise Refusal("unknown_experiment", f"There is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}.", given=name)
     if workers < 1:
         raise Refusal("out_of_range", f"--workers is {workers}; at least 1 is allowed.", given=workers)
-    card = registry.load(model_name).card
+    card = registry.needed(registry.load(model_name), EXPERIMENTS[name].kind).card
     examples = data.load(dataset, split, limit=limit)
     settings = _settings(name, card, dataset, split, len(examples), limit)
     path = path_of(name, model_name, root)

@@ -8,33 +8,26 @@ the exact adversary and the spotlight in the browser possible. Accuracies stand 
 2019, §2.
 """
 
-import dataclasses
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor, nn
 
 from core.device import StateCache
 from core.interventions import keep
-from core.models import vocabulary as vocab
 from core.models.encoders import ENCODERS
 from core.models.scores import NORMALIZERS, SCORES
+from core.models.text_model import TextModel, fresh
 from core.models.vocabulary import Vocabulary
-from core.types import Batch, Card, Example, Intervention, Readout, Run, Task
+from core.types import Batch, Card, Intervention, Readout, Run
 
 
-class Classifier(nn.Module):
+class Classifier(TextModel):
     """An `AttentionModel` with one layer, one head and one query. Read-only outside training.
 
     It holds no state of any run. Loaded with a `cache`, it keeps there what its encoder made of a text (`remembered`).
     """
 
-    n_layers = 1
-
     def __init__(self, card: Card, vocabulary: Vocabulary, cache: StateCache | None = None) -> None:
-        super().__init__()
-        self.card, self.vocabulary, self.cache = card, vocabulary, cache
-        self.embedding = nn.Embedding(vocabulary.size, card.embedding_dim)
+        super().__init__(card, vocabulary, cache)
         self.encoder = ENCODERS[card.encoder](card.embedding_dim, card.hidden_dim)
         dim = self.encoder.state_dim
         self.score = SCORES[card.score](dim)
@@ -44,56 +37,6 @@ class Classifier(nn.Module):
         else:
             self.query_encoder = ENCODERS[card.encoder](card.embedding_dim, card.hidden_dim)
             self.query_bias = nn.Sequential(nn.Linear(dim, dim), nn.Tanh(), nn.Linear(dim, len(card.task.labels), bias=False))
-
-    @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        return self.embedding.weight.device
-
-    def copied(self, *, dtype: torch.dtype | None = None, device: torch.device | None = None) -> "Classifier":
-        """A model of its own with these weights, for training; it shares no cache, as its weights will differ."""
-        with torch.device("meta"):
-            twin = Classifier(self.card, self.vocabulary)
-        weights = {name: value.detach().to(device, dtype, copy=True) for name, value in self.state_dict().items()}
-        twin.load_state_dict(weights, assign=True)
-        return twin.requires_grad_()
-
-    def precise(self) -> "Classifier":
-        """A frozen twin in double precision; on the CPU where the device has none (MPS)."""
-        device = torch.device("cpu") if self.device.type == "mps" else self.device
-        twin = self.copied(dtype=torch.float64, device=device).requires_grad_(False)
-        twin.cache = self.cache
-        return twin
-
-    def encode(self, examples: Sequence[Example]) -> Batch:
-        """The examples as one padded batch, each text cut to the card's `max_tokens` words."""
-        labels = len(self.card.task.labels)
-        kept = tuple(cut(e, self.card.task, self.card.max_tokens) for e in examples)
-        text, word = _padded([vocab.ids(self.vocabulary, e.text) for e in kept])
-        query, _ = _padded([vocab.ids(self.vocabulary, e.query) for e in kept])
-        allowed = torch.ones(len(kept), labels, dtype=torch.bool)
-        for row, example in zip(allowed, kept, strict=True):
-            if example.candidates:
-                row[:] = torch.zeros(labels, dtype=torch.bool).index_fill(0, torch.tensor(example.candidates), True)
-        move = self.device
-        return Batch(
-            examples=kept,
-            ids=text.to(move),
-            present=(text != vocab.PAD).to(move),
-            mask=(word >= 0).to(move),
-            word=word.to(move),
-            query_ids=query.to(move),
-            query_present=(query != vocab.PAD).to(move),
-            allowed=allowed.to(move),
-        )
-
-    def embed(self, batch: Batch) -> Tensor:
-        """Input vectors "batch token dim"."""
-        return self.embedding(batch.ids)
-
-    def embed_query(self, batch: Batch) -> Tensor:
-        """Input vectors of the query, "batch query_token dim"."""
-        return self.embedding(batch.query_ids)
 
     def states(self, batch: Batch, embedding: Tensor | None = None) -> Tensor:
         """What the encoder makes of the text, "batch token dim"."""
@@ -175,55 +118,6 @@ class Classifier(nn.Module):
         return nn.functional.linear(context, self.decoder.weight) + bias
 
 
-def cut(example: Example, task: Task, limit: int) -> Example:
-    """The example with at most `limit` words: the first of a text, the last of a story (where its answer lies)."""
-    n = len(example.text)
-    start = max(0, n - limit) if task.kind == "qa" else 0
-    if n <= limit and len(example.query) <= limit:
-        return example
-    evidence = tuple(e - start for e in example.evidence if start <= e < start + limit)
-    text, query = example.text[start : start + limit], example.query[:limit]
-    return dataclasses.replace(example, text=text, query=query, evidence=evidence)
-
-
 def build(card: Card, vocabulary: Vocabulary, seed: int, embedding_std: float = 1.0) -> Classifier:
-    """A classifier with fresh weights that depend on the seed alone (Glorot for matrices, zero for biases)."""
-    with torch.device("meta"):
-        model = Classifier(card, vocabulary)
-    model.to_empty(device="cpu")
-    generator = torch.Generator().manual_seed(seed)
-    for name, parameter in model.named_parameters():
-        _initialize(name, parameter, generator, embedding_std)
-    return model
-
-
-@torch.no_grad()
-def _initialize(name: str, parameter: Tensor, generator: torch.Generator, embedding_std: float) -> None:
-    if name == "embedding.weight":
-        nn.init.normal_(parameter, std=embedding_std, generator=generator)
-        parameter[vocab.PAD] = 0
-    elif name == "score.sharpness":
-        nn.init.constant_(parameter, 4.0)
-    elif name == "query":
-        nn.init.normal_(parameter, std=parameter.numel() ** -0.5, generator=generator)
-    elif parameter.dim() == 1:
-        nn.init.zeros_(parameter)
-    elif "lstm" in name:
-        bound = (parameter.shape[0] // 4) ** -0.5
-        nn.init.uniform_(parameter, -bound, bound, generator=generator)
-    else:
-        nn.init.xavier_uniform_(parameter, generator=generator)
-
-
-def _padded(rows: Sequence[tuple[list[int], list[int]]]) -> tuple[Tensor, Tensor]:
-    """Ids with start and end, and word indices, as two padded tensors "batch token"; no tokens at all if every row is
-    empty."""
-    width = max((len(ids) for ids, _ in rows), default=0)
-    length = width + 2 if width else 0
-    ids = torch.full((len(rows), length), vocab.PAD)
-    word = torch.full((len(rows), length), -1)
-    for i, (row, words) in enumerate(rows):
-        if length:
-            ids[i, : len(row) + 2] = torch.tensor([vocab.START, *row, vocab.END])
-            word[i, 1 : len(row) + 1] = torch.tensor(words)
-    return ids, word
+    """A classifier with fresh weights that depend on the seed alone."""
+    return fresh(Classifier, card, vocabulary, seed, embedding_std)

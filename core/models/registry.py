@@ -21,11 +21,15 @@ from core.models import vocabulary as vocab
 from core.models.classifier import Classifier
 from core.models.encoders import ENCODERS
 from core.models.scores import NORMALIZERS, SCORES
+from core.models.self_attention import NAME as SELF_ATTENTION
+from core.models.self_attention import SelfAttention
+from core.models.text_model import Model, TextModel
 from core.types import Card, Refusal, Task
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 CHECKPOINTS, VOCABULARIES = ASSETS / "checkpoints", ASSETS / "vocabularies"
 WEIGHTS, EMBEDDING = "model.safetensors", "embedding.weight"
+KINDS: dict[str, type[TextModel]] = {**dict.fromkeys(ENCODERS, Classifier), SELF_ATTENTION: SelfAttention}  # by encoder
 log = logging.getLogger(__name__)
 
 
@@ -54,7 +58,7 @@ def load(
     cache: StateCache | None = None,
     root: Path = CHECKPOINTS,
     vocabularies: Path = VOCABULARIES,
-) -> Classifier:
+) -> TextModel:
     """The model of that name. Refuses an unknown name, and files that are missing, damaged or not the card's."""
     path = folder(name, root)
     if name not in (known := cards(root)):
@@ -74,7 +78,7 @@ def load(
         if _digest(given) != wanted:
             raise _damaged(name, f"{given[0].name} was altered: its checksum is not the card's")
     with torch.device("meta"):
-        model = Classifier(card, vocab.load(words), cache)
+        model = KINDS[card.encoder](card, vocab.load(words), cache)
     tensors = load_tensors(files[0].read_bytes())
     for lender in files[1:]:
         tensors[EMBEDDING] = load_tensors(lender.read_bytes())[EMBEDDING]
@@ -83,6 +87,20 @@ def load(
     except RuntimeError as error:
         raise _damaged(name, "its weights do not fit its card") from error
     return model.to(device).requires_grad_(False)
+
+
+def suits(card: Card, kind: type[TextModel]) -> bool:
+    """Whether a card is that of a model of a kind."""
+    return issubclass(KINDS[card.encoder], kind)
+
+
+def needed(model: TextModel, kind: type[Model]) -> Model:
+    """The model, for what can be asked of one kind only. Refuses another kind, and names those that are there."""
+    if isinstance(model, kind):
+        return model
+    given, wanted = model.card, ", ".join(name for name, suited in KINDS.items() if issubclass(suited, kind))
+    sentence = f"{given.name} is a {given.encoder} model, of which this cannot be asked; it can of models with {wanted}."
+    raise Refusal("unsuited_model", sentence, given=given.name, allowed=wanted)
 
 
 def _files(card: Card, root: Path) -> list[Path]:
@@ -99,7 +117,7 @@ def _digest(files: Sequence[Path]) -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
-def save(model: Classifier, card: Card, root: Path = CHECKPOINTS) -> Card:
+def save(model: TextModel, card: Card, root: Path = CHECKPOINTS) -> Card:
     """Writes the weights in half precision and the card, and returns the card with the checksum of the weights."""
     path = folder(card.name, root)
     path.mkdir(parents=True, exist_ok=True)
@@ -121,10 +139,10 @@ def card_from_json(content: dict[str, Any]) -> Card:
     """The card that a card.json holds. Raises `ValueError`, `TypeError` or `KeyError` where no model can be built from it."""
     task = content["task"]
     card = Card(**{**content, "task": Task(**{**task, "labels": tuple(task["labels"])})})
-    for value, known in ((card.encoder, ENCODERS), (card.score, SCORES), (card.normalizer, NORMALIZERS)):
+    for value, known in ((card.encoder, KINDS), (card.score, SCORES), (card.normalizer, NORMALIZERS)):
         if value not in known:
             raise ValueError(f"{value!r} is none of {', '.join(known)}")
-    for size in (card.embedding_dim, card.hidden_dim, card.max_tokens):
+    for size in (card.embedding_dim, card.hidden_dim, card.max_tokens, card.heads):
         if not isinstance(size, int) or size < 1:
             raise ValueError(f"{size!r} is no size")
     return card

@@ -9,6 +9,7 @@ from typing import Any
 from core import device
 from core.models import registry
 from core.models.classifier import Classifier
+from core.models.text_model import Model
 from core.reading import Reading, read
 from core.types import Refusal
 
@@ -37,8 +38,13 @@ def on_text(answer: Callable[[argparse.Namespace], Answer], *more: tuple[str, di
 
 
 def model_and_reading(args: argparse.Namespace) -> tuple[Classifier, Reading]:
-    """The named model on the best device, and the text as it reads it. Refuses what cannot be read."""
-    model = registry.load(args.model, device=device.best_device())
+    """The named classifier on the best device, and the text as it reads it. Refuses other models and what cannot be read."""
+    return of_kind(args, Classifier)
+
+
+def of_kind(args: argparse.Namespace, kind: type[Model]) -> tuple[Model, Reading]:
+    """`model_and_reading` for models of another kind."""
+    model = registry.needed(registry.load(args.model, device=device.best_device()), kind)
     return model, read(model, _standard_input() if args.text == "-" else args.text, args.query)
 
 

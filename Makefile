@@ -45,7 +45,7 @@ models: $(VENV)/.run  ## train every committed model again, resumable (DATA=hub:
 results: $(VENV)/.run  ## the experiments over each model's test set again, resumable (ARGS="--workers 2")
 	@set -e; names=$$($(PY) -m core models | $(PY) -c 'import json, sys; \
 	print(*(model["name"] for model in json.load(sys.stdin)["models"]))'); \
-	for model in $$names; do for name in agreement permutation adversary; do \
+	for model in $$names; do for name in agreement permutation adversary erasure; do \
 	$(READING) $(PY) -m core experiment $$name --model "$$model" --data "$${model%%/*}" $(ARGS); done; done
 
 clean:  ## remove the virtual environment and caches

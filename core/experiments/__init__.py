@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import torch
 
 from core import data
-from core.experiments import adversary, agreement, permutation
+from core.experiments import adversary, agreement, erasure, permutation
 from core.experiments.cases import Row
 from core.models import registry
 from core.models.classifier import Classifier
@@ -44,6 +44,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "agreement": Experiment(agreement.agreement, agreement.SETTINGS),
     "permutation": Experiment(permutation.permutation, permutation.SETTINGS),
     "adversary": Experiment(adversary.adversaries, adversary.SETTINGS),
+    "erasure": Experiment(erasure.erasure, erasure.SETTINGS),
 }
 MEANS = (":tau", ":overlap", ":top_k_tau", "_tvd", "flipped", "jsd", "_05")  # columns whose mean says something
 

@@ -2,6 +2,7 @@
 
 from core.verbs.common import Verb
 from core.verbs.counterfactual import ADVERSARY, PERMUTE
+from core.verbs.erasing import ERASE
 from core.verbs.explaining import EXPLAIN, TENSORS
 from core.verbs.works import DATA, EXPERIMENT, MODELS, TRAIN
 
@@ -10,6 +11,7 @@ VERBS: dict[str, Verb] = {
     "explain": EXPLAIN,
     "permute": PERMUTE,
     "adversary": ADVERSARY,
+    "erase": ERASE,
     "tensors": TENSORS,
     "train": TRAIN,
     "experiment": EXPERIMENT,

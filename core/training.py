@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Generic
+from typing import Generic, Literal
 
 import torch
 from safetensors import safe_open
@@ -20,6 +20,9 @@ from core.interventions import keep
 from core.models.text_model import Model, TextModel
 from core.types import Batch, Example, Intervention, Loss, Run
 
+Intervene = Callable[[Batch], Intervention]  # what is done to the attention of a batch
+Watch = Callable[[Run, Batch], float]
+Select = Literal["accuracy", "loss"]
 STATE = "training.safetensors"  # where a training that may be interrupted stands, in its checkpoint folder
 
 
@@ -34,7 +37,7 @@ class Epoch:
 
 @dataclass(frozen=True)
 class Progress:
-    """Where training stands: told after every batch and after every epoch."""
+    """Where training stands: told after every batch and after every epoch. `watched` is what `watch` saw in the batch."""
 
     epoch: int
     epochs: int
@@ -42,6 +45,7 @@ class Progress:
     steps: int
     loss: float
     history: tuple[Epoch, ...]
+    watched: float | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,11 @@ class Fitted(Generic[Model]):
     history: tuple[Epoch, ...]
     best: int
     stopped: bool
+
+
+def as_it_is(batch: Batch) -> Intervention:
+    """Attention as the model makes it."""
+    return keep
 
 
 def cross_entropy(run: Run, batch: Batch) -> Tensor:
@@ -70,50 +79,54 @@ def fit(
     validation: Sequence[Example],
     *,
     loss: Loss = cross_entropy,
-    intervene: Callable[[Batch], Intervention] = lambda batch: keep,
+    intervene: Intervene = as_it_is,
+    select: Select = "accuracy",
+    frozen: Sequence[str] = (),
     epochs: int = 8,
+    patience: int | None = None,
     rate: float = 1e-3,
     seed: int = 0,
     batch_size: int = 32,
     dropout: float = 0.0,
+    watch: Watch | None = None,
     progress: Callable[[Progress], bool | None] | None = None,
     checkpoint: Path | None = None,
 ) -> Fitted[Model]:
-    """The trained copy of `model` from its best epoch on validation.
+    """The trained copy of `model` from its best epoch on validation, by accuracy or by the loss that is trained.
 
     Adam (amsgrad, weight decay 1e-5, as in Jain & Wallace's code but for the attention, which they do not decay), gradients
-    clipped to norm 5, `dropout` on the embeddings. `progress` is called
-    after each batch and ends training by returning False. With a `checkpoint` folder each epoch is saved there and a
-    later call goes on after it.
+    clipped to norm 5, `dropout` on the embeddings; parameters named in `frozen` stay as they are. Ends after `patience`
+    epochs without a better one. `progress` is called after each batch and each epoch and ends training by returning False.
+    With a `checkpoint` folder each epoch is saved there and a later call goes on after it.
     """
     model = model.copied()
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad_(name not in frozen)
     optimizer = torch.optim.Adam(model.parameters(), lr=rate, weight_decay=1e-5, amsgrad=True)
     generator = torch.Generator().manual_seed(seed)
     best, history = model.copied(), []
     if checkpoint is not None and (checkpoint / STATE).exists():
         history = _restore(checkpoint, model, best, optimizer, generator)
     stopped = False
-    while len(history) < epochs and not stopped:
-        batches = list(_batches(train, batch_size, generator))
-        total = 0.0
+    while not (stopped or _finished(history, epochs, patience, select)):
+        total, batches = 0.0, list(_batches(train, batch_size, generator))
         for step, examples in enumerate(batches, 1):
-            value = _step(model, optimizer, examples, loss, intervene, dropout, generator)
+            value, run, batch = _step(model, optimizer, examples, loss, intervene, dropout, generator)
             total += value * len(examples)
-            now = Progress(len(history) + 1, epochs, step, len(batches), value, tuple(history))
-            if progress is not None and progress(now) is False:
-                stopped = True
-                break
-        if stopped:
-            break
-        figures = evaluate(model, validation, intervene=intervene)
+            seen = watch(run, batch) if watch is not None else None
+            now = Progress(len(history) + 1, epochs, step, len(batches), value, tuple(history), seen)
+            stopped = progress is not None and progress(now) is False
+            if stopped:
+                return Fitted(best, tuple(history), _best(history, select), stopped)
+        figures = evaluate(model, validation, loss=loss, intervene=intervene)
         history.append(Epoch(total / len(train), figures["accuracy"], figures["loss"]))
-        if _best(history) == len(history) - 1:
+        if _best(history, select) == len(history) - 1:
             best.load_state_dict(model.state_dict())
         if checkpoint is not None:
             _save(checkpoint, model, best, optimizer, generator, history)
         done = Progress(len(history), epochs, len(batches), len(batches), total / len(train), tuple(history))
         stopped = progress is not None and progress(done) is False
-    return Fitted(best, tuple(history), _best(history) if history else 0, stopped)
+    return Fitted(best, tuple(history), _best(history, select), stopped)
 
 
 @torch.no_grad()
@@ -121,17 +134,18 @@ def evaluate(
     model: TextModel,
     examples: Sequence[Example],
     *,
-    intervene: Callable[[Batch], Intervention] = lambda batch: keep,
+    loss: Loss = cross_entropy,
+    intervene: Intervene = as_it_is,
     batch_size: int = 64,
 ) -> dict[str, float]:
-    """Accuracy, F1 (of the second class where there are two, else the mean over classes), mean loss in nats, and
-    n."""
+    """Accuracy, F1 (of the second class where there are two, else the mean over classes), mean loss (in nats by default),
+    and n."""
     order = sorted(range(len(examples)), key=lambda i: len(examples[i].text))
     predicted, gold, total = [], [], 0.0
     for start in range(0, len(order), batch_size):
         batch = model.encode([examples[i] for i in order[start : start + batch_size]])
         run = model.run(batch, intervene=intervene(batch))
-        total += float(cross_entropy(run, batch)) * len(batch.examples)
+        total += float(loss(run, batch)) * len(batch.examples)
         predicted += run.logits.argmax(-1).tolist()
         gold += labels(batch).tolist()
     classes = [1] if len(model.card.task.labels) == 2 else sorted(set(gold))
@@ -148,10 +162,10 @@ def _step(
     optimizer: torch.optim.Optimizer,
     examples: Sequence[Example],
     loss: Loss,
-    intervene: Callable[[Batch], Intervention],
+    intervene: Intervene,
     dropout: float,
     generator: torch.Generator,
-) -> float:
+) -> tuple[float, Run, Batch]:
     batch = model.encode(examples)
     embedding, query = (_dropped(e, dropout, generator) for e in (model.embed(batch), model.embed_query(batch)))
     run = model.run(batch, embedding=embedding, query_embedding=query, intervene=intervene(batch))
@@ -160,7 +174,7 @@ def _step(
     value.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 5.0)
     optimizer.step()
-    return float(value.detach())
+    return float(value.detach()), run, batch
 
 
 def _dropped(embedding: Tensor, share: float, generator: torch.Generator) -> Tensor:
@@ -182,8 +196,19 @@ def _batches(examples: Sequence[Example], size: int, generator: torch.Generator)
         yield [examples[j] for j in batches[i]]
 
 
-def _best(history: Sequence[Epoch]) -> int:
-    return max(range(len(history)), key=lambda i: (history[i].validation_accuracy, -history[i].validation_loss))
+def _best(history: Sequence[Epoch], select: Select) -> int:
+    """The number of the best epoch so far; 0 before the first."""
+
+    def merit(i: int) -> tuple[float, float]:
+        accuracy, loss = history[i].validation_accuracy, history[i].validation_loss
+        return (accuracy, -loss) if select == "accuracy" else (-loss, accuracy)
+
+    return max(range(len(history)), key=merit, default=0)
+
+
+def _finished(history: Sequence[Epoch], epochs: int, patience: int | None, select: Select) -> bool:
+    waited = len(history) - 1 - _best(history, select)
+    return len(history) >= epochs or (patience is not None and waited >= patience)
 
 
 def _gold(example: Example) -> int:

@@ -118,6 +118,15 @@ class Classifier(TextModel):
         return nn.functional.linear(context, self.decoder.weight) + bias
 
 
+def marked(batch: Batch) -> Tensor:
+    """The tokens of the words that the examples name as evidence, "batch token"."""
+    found = torch.zeros_like(batch.mask)
+    for row, example in enumerate(batch.examples):
+        if example.evidence:
+            found[row] = torch.isin(batch.word[row], torch.tensor(example.evidence, device=batch.word.device))
+    return found
+
+
 def build(card: Card, vocabulary: Vocabulary, seed: int, embedding_std: float = 1.0) -> Classifier:
     """A classifier with fresh weights that depend on the seed alone."""
     return fresh(Classifier, card, vocabulary, seed, embedding_std)

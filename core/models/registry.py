@@ -72,7 +72,7 @@ def load(
         )
     card = known[name]
     words, files = vocabularies / f"{card.vocabulary}.json", _files(card, root)
-    for wanted, *given in ((card.vocabulary_sha256, words), (card.weights_sha256, *files)):
+    for wanted, given in ((card.vocabulary_sha256, [words]), (card.weights_sha256, files)):
         if missing := next((file for file in given if not file.is_file()), None):
             raise _damaged(name, f"{missing.name} is missing")
         if _digest(given) != wanted:

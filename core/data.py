@@ -257,6 +257,7 @@ _SAMPLES = {
     "snli": "pairs",
     "mnli": "pairs",
     "pronoun": "biographies",
+    "movie_rationales": "reviews",
     "babi1": "stories",
     "babi2": "stories",
     "babi3": "stories",

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import torch
 
 from core import data
-from core.experiments import adversary, agreement, erasure, permutation
+from core.experiments import adversary, agreement, erasure, permutation, rationales
 from core.experiments.cases import Row
 from core.models import registry
 from core.models.classifier import Classifier
@@ -45,8 +45,10 @@ EXPERIMENTS: dict[str, Experiment] = {
     "permutation": Experiment(permutation.permutation, permutation.SETTINGS),
     "adversary": Experiment(adversary.adversaries, adversary.SETTINGS),
     "erasure": Experiment(erasure.erasure, erasure.SETTINGS),
+    "rationales": Experiment(rationales.rationales, rationales.SETTINGS),
 }
 MEANS = (":tau", ":overlap", ":top_k_tau", "_tvd", "flipped", "jsd", "_05")  # columns whose mean says something
+MEANS += (":auprc", ":f1", ":mass", ":comprehensiveness", ":sufficiency", "marked", "kept")
 
 
 def path_of(name: str, model: str, root: Path = RESULTS) -> Path:

@@ -4,6 +4,7 @@ from core.verbs.common import Verb
 from core.verbs.counterfactual import ADVERSARY, PERMUTE
 from core.verbs.erasing import ERASE
 from core.verbs.explaining import EXPLAIN, TENSORS
+from core.verbs.judging import RATIONALES
 from core.verbs.works import DATA, EXPERIMENT, MODELS, TRAIN
 
 VERBS: dict[str, Verb] = {
@@ -12,6 +13,7 @@ VERBS: dict[str, Verb] = {
     "permute": PERMUTE,
     "adversary": ADVERSARY,
     "erase": ERASE,
+    "rationales": RATIONALES,
     "tensors": TENSORS,
     "train": TRAIN,
     "experiment": EXPERIMENT,

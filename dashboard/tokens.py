@@ -32,7 +32,10 @@ class Tau:
 
 @dataclass(frozen=True)
 class Row:
-    """One strip: its name, one weight a word (None: undefined), and what stands beside it (`tau`, else `note`)."""
+    """One strip: its name, one weight a word (None: undefined), and what stands beside it (`tau`, else `note`).
+
+    The words at `masked` are struck out in this strip alone.
+    """
 
     label: str
     weights: Sequence[Weight]
@@ -42,6 +45,7 @@ class Row:
     tau: Tau | None = None
     note: str = ""
     decimals: int = 2
+    masked: Collection[int] = ()
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,11 @@ class Marks:
     def states(self, position: int) -> list[str]:
         """The names of the states of a word."""
         return [name for name in ("selected", "forbidden", "masked", "special") if position in getattr(self, name)]
+
+    def of(self, row: "Row", position: int) -> list[str]:
+        """The same for a word in one strip, which may strike out words of its own."""
+        states = self.states(position)
+        return [*states, "masked"] if position in row.masked and "masked" not in states else states
 
 
 @dataclass(frozen=True)
@@ -136,7 +145,7 @@ def strip_html(
     """The words of one row as a wrapping line of boxes with a spoken description."""
     shares = scaled(row, largest)
     cells = "".join(
-        word_html(word, weight, share, row, marks.states(i), number(weight, row.decimals, row.signed) if numbers else None)
+        word_html(word, weight, share, row, marks.of(row, i), number(weight, row.decimals, row.signed) if numbers else None)
         for i, (word, weight, share) in enumerate(zip(words, row.weights, shares, strict=True))
     )
     direction = ' dir="rtl"' if right_to_left(words) else ""

@@ -34,7 +34,7 @@ class Picked:
 def picker(here: Here, models: Callable[[Card], bool] = lambda card: True) -> Picked:
     """The row of model, sentence, own text and prediction. `choice` is None where there is nothing to read."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="picker"):
-        pick_model(here, [name for name, card in resources.cards().items() if models(card)])
+        pick_model(here, [name for name, card in shell.usable(here.page).items() if models(card)])
         choice = current_choice(here)
         if here.card is not None:
             pick_sentence(here, here.card)

@@ -127,6 +127,25 @@ def opened(cards: Mapping[str, Card], samples: Samples, own_keys: Mapping[str, S
     return state["link"]
 
 
+def suit(cards: Mapping[str, Card], usable: Sequence[str], samples: Samples) -> None:
+    """Gives a page a model that it can show where the link names another: the last one that had to give way, else the default.
+
+    It is said where the address asks for the other one; who only walks from page to page need not be told.
+    """
+    now, state = current(), st.session_state
+    if not usable or now.model in usable:
+        return
+    left = state.get("link_left", "")
+    model = left if left in usable else default_model(now.lang, {name: cards[name] for name in usable})
+    state["link_left"] = now.model
+    alike = now.model in cards and cards[now.model].task.kind == cards[model].task.kind
+    state["link"] = moved(now, model, lambda link, name: alike, samples)
+    if st.query_params.get("model") == now.model:
+        sentence = f"This page cannot show {now.model}; {model} is shown. It can show {', '.join(usable)}."
+        values = {"given": now.model, "used": model, "allowed": tuple(usable)}
+        state["link_notes"] = (*state["link_notes"], Note("unsuited_in_link", sentence, values))
+
+
 def publish(page: str) -> None:
     """Writes the codes of this run into the address."""
     written = write(current(), page)

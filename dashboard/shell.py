@@ -15,6 +15,9 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.models import registry
+from core.models.classifier import Classifier
+from core.models.text_model import TextModel
 from core.types import Card, Note, Refusal
 from dashboard import link, resources, surroundings, texts, theme, tokens
 from dashboard.link import Link
@@ -34,15 +37,17 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Page:
-    """A lesson: its file, its section, and its own keys in the link with their codes, the default first."""
+    """A lesson: its file, its section, its own keys in the link with their codes, the default first, and the kind of model that
+    it can show."""
 
     file: str
     section: str = ""
     keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    kind: type[TextModel] = Classifier
 
 
 PAGES: dict[str, Page] = {
-    "": Page("home.py"),
+    "": Page("home.py", kind=TextModel),
     "agreement": Page(
         "agreement.py",
         "charge",
@@ -80,8 +85,8 @@ class Here:
 
     @property
     def card(self) -> Card | None:
-        """The card of the chosen model, None where no model is installed."""
-        return resources.cards().get(self.link.model)
+        """The card of the chosen model, None where no model that the page can show is installed."""
+        return usable(self.page).get(self.link.model)
 
     def key(self, name: str) -> str:
         """The code of one of the page's own keys."""
@@ -103,6 +108,7 @@ def run() -> None:
     now = link.opened(resources.cards(), resources.sample_ids, own_keys())
     st.html(theme.stylesheet(now.lang, now.mode == "lecture"))
     page = st.navigation(menu(now.lang), position="top")
+    link.suit(resources.cards(), tuple(usable(page.url_path)), resources.sample_ids)
     link.publish(page.url_path)
     try:
         page.run()
@@ -121,6 +127,11 @@ def menu(lang: str) -> dict[str, list[st.Page]]:
         entry = st.Page(page_of(path), title=title, url_path=path or None, default=not path)
         sections[common(f"section.{page.section}") if page.section else ""].append(entry)
     return {name: entries for name, entries in sections.items() if entries}
+
+
+def usable(path: str) -> dict[str, Card]:
+    """The cards of the models that a page can show, by name."""
+    return {name: card for name, card in resources.cards().items() if registry.suits(card, PAGES[path].kind)}
 
 
 def page_of(path: str) -> Path:
@@ -152,7 +163,7 @@ def start(path: str) -> Here:
             st.html(tokens.lede_html(t("lede")))
     if notes := st.session_state.get("link_notes"):
         warn([sentence(t, note.code, note.sentence, note.values) for note in notes])
-    if not resources.cards():
+    if not usable(path):
         problem(here.t, "no_models", "No trained model is installed.", {})
     return here
 

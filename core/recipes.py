@@ -5,7 +5,6 @@ for the card.
 """
 
 import dataclasses
-import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,17 +14,17 @@ from typing import Any
 
 import torch
 
-from core import data
+from core import data, variants
 from core.interventions import scale
 from core.models import registry, self_attention, wordpieces
 from core.models import vocabulary as vocab
 from core.models.encoders import ENCODERS
-from core.models.scores import NORMALIZERS, SCORES
 from core.models.text_model import TextModel, cut, fresh
 from core.models.vocabulary import Vocabulary
 from core.reading import ROLES
 from core.training import Fitted, Progress, evaluate, fit
-from core.types import Card, Example, Refusal, Task
+from core.types import Card, Example, Task
+from core.variants import Name, Obtain, Variant
 
 
 @dataclass(frozen=True)
@@ -63,6 +62,7 @@ RECIPES: dict[str, Recipe] = {
     "babi3": dataclasses.replace(STORIES, stories=12_000, epochs=6, short_words=120, short_epochs=6),
     "snli": Recipe(epochs=7, dropout=0.4, embedding_std=0.4),
     "pronoun": Recipe(epochs=4),
+    "sst_wiki": Recipe(epochs=6),
 }
 
 FLOORS: dict[str, float] = {
@@ -88,41 +88,21 @@ SHIPPED: tuple[str, ...] = (
     "nsmc/average-additive",
     *(f"sst2/bilstm-{s}" for s in ("dot", "general", "cosine", "location")),
     "sst2/bilstm-additive:sparsemax",
+    *(f"sst2/bilstm-additive:seed={n}" for n in range(1, 8)),
+    "imdb/bilstm-additive:words=200",
+    *(f"{name}:uniform" for name in ("sst2/bilstm-additive", "sst2/average-additive", "imdb/bilstm-additive:words=200")),
+    *(f"sst2/bilstm-additive:adversary={s}" for s in ("0.001", "0.0022", "0.0046", "0.01", "0.022", "0.046")),
+    *(f"imdb/bilstm-additive:words=200:adversary={s}" for s in ("0.001", "0.0046", "0.022")),
+    *(f"{name}/bilstm-additive:uniform" for name in ("ag_news", "newsgroups_sports")),
+    *(f"{name}/average-additive" for name in ("pronoun", "sst_wiki")),
+    "sst_wiki/bilstm-additive",
+    *(f"{d}/{e}-additive:deceptive={s}" for d in ("pronoun", "sst_wiki") for e in ("average", "bilstm") for s in ("0.1", "1")),
 )
 
 
-@dataclass(frozen=True)
-class Name:
-    """A model's name, taken apart."""
-
-    data: str
-    encoder: str
-    score: str
-    normalizer: str
-    seed: int
-
-
 def parse(name: str) -> Name:
-    """The parts of `data/encoder-score[:sparsemax][:seed=N]`; refuses anything else with what is allowed."""
-    base, *variants = name.split(":")
-    source, _, kind = base.partition("/")
-    encoder, _, score = kind.partition("-") if kind != self_attention.NAME else (kind, "", "scaled-dot")
-    normalizer, seed, good = "softmax", 0, source in RECIPES and encoder in ENCODERS and score in SCORES
-    good = good or (encoder == self_attention.NAME and source in RECIPES and data.TASKS[source].kind == "classification")
-    for variant in variants:
-        if variant in NORMALIZERS:
-            normalizer = variant
-        elif given := re.fullmatch("seed=([0-9]{1,9})", variant):
-            seed = int(given[1])
-        else:
-            good = False
-    if not good:
-        kinds = f"DATA in {', '.join(RECIPES)}; ENCODER in {', '.join(ENCODERS)}; SCORE in {', '.join(SCORES)}"
-        more = ":sparsemax or :seed=N, N below a billion"
-        allowed = f"DATA/ENCODER-SCORE with {kinds}; DATA/{self_attention.NAME} for data without a query; then {more}"
-        sentence = f"{name!r} names no model that can be trained; allowed is {allowed}."
-        raise Refusal("untrainable", sentence, given=name, allowed=allowed)
-    return Name(source, encoder, score, normalizer, seed)
+    """The parts of a name over the data sets that have a recipe; refuses anything else with what is allowed."""
+    return variants.parse(name, tuple(RECIPES))
 
 
 def train(
@@ -135,28 +115,45 @@ def train(
     root: Path | None = None,
 ) -> Card | None:
     """Trains and saves a model, measures it as read back, and returns its card; None where `progress` stopped it."""
-    parts, recipe = parse(name), RECIPES[parse(name).data]
-    examples, validation, test = (_load(parts.data, split, recipe, root) for split in data.SPLITS)
+    parts = parse(name)
+    recipe = _recipe(parts)
+    examples, validation, test = (_load(parts, split, recipe, root) for split in data.SPLITS)
     words = _vocabulary(parts.data, recipe, examples, vocabularies)
-    fitted = _fitted(_fresh(name, parts, recipe, words), recipe, parts.seed, examples, validation, progress, checkpoint)
+    obtained = partial(obtain, checkpoints=checkpoints, vocabularies=vocabularies)
+    wanted = variants.variant(parts, obtained)
+    model = _fresh(_draft(name, parts, recipe, words), recipe, words, wanted, obtained)
+    fitted = _fitted(model, recipe, wanted, examples, validation, progress, checkpoint)
     if fitted.stopped:
         return None
-    training = _training(parts.data, recipe, len(examples), len(validation), fitted)
-    parameters = sum(p.numel() for p in fitted.model.parameters())
-    registry.save(fitted.model, dataclasses.replace(fitted.model.card, training=training, parameters=parameters), checkpoints)
-    card = _measured(name, checkpoints, vocabularies, examples, test)
+    training = _training(parts.data, recipe, wanted, len(examples), len(validation), fitted)
+    own = sum(p.numel() for key, p in fitted.model.named_parameters() if key not in wanted.frozen)
+    card = dataclasses.replace(fitted.model.card, training=training, parameters=own, embedding=wanted.shares)
+    registry.save(fitted.model, card, checkpoints)
+    card = _measured(name, checkpoints, vocabularies, wanted, examples, test)
     registry.write_card(card, checkpoints)
     if checkpoint is not None:
         shutil.rmtree(checkpoint, ignore_errors=True)
     return card
 
 
-def _fresh(name: str, parts: Name, recipe: Recipe, words: Vocabulary) -> TextModel:
+def obtain(name: str, checkpoints: Path = registry.CHECKPOINTS, vocabularies: Path = registry.VOCABULARIES) -> TextModel:
+    """The model from the folder of checkpoints, else the committed one; refuses a name that is in neither."""
+    here = name in registry.cards(checkpoints)
+    return registry.load(name, root=checkpoints if here else registry.CHECKPOINTS, vocabularies=vocabularies)
+
+
+def _recipe(parts: Name) -> Recipe:
+    recipe = RECIPES[parts.data]
+    return recipe if parts.words is None else dataclasses.replace(recipe, max_words=parts.words)
+
+
+def _fresh(card: Card, recipe: Recipe, words: Vocabulary, wanted: Variant, obtained: Obtain) -> TextModel:
     """The model before training."""
-    card = _draft(name, parts, recipe, words)
-    model = fresh(registry.KINDS[parts.encoder], card, words, parts.seed, recipe.embedding_std)
-    if recipe.minilm:
-        with torch.no_grad():
+    model = fresh(registry.KINDS[card.encoder], card, words, card.seed + wanted.seed, recipe.embedding_std)
+    with torch.no_grad():
+        if wanted.shares:
+            model.embedding.weight.copy_(obtained(wanted.shares).embedding.weight)
+        elif recipe.minilm:
             model.embedding.weight.copy_(wordpieces.vectors(words, recipe.embedding_dim, recipe.embedding_std))
     return model
 
@@ -164,14 +161,26 @@ def _fresh(name: str, parts: Name, recipe: Recipe, words: Vocabulary) -> TextMod
 def _fitted(
     model: TextModel,
     recipe: Recipe,
-    seed: int,
+    wanted: Variant,
     train: Sequence[Example],
     validation: Sequence[Example],
     progress: Callable[[Progress], bool | None] | None,
     checkpoint: Path | None,
 ) -> Fitted:
-    """Trained as the recipe says, on short texts first where it says so."""
-    fit_on = partial(fit, rate=recipe.rate, seed=seed, batch_size=recipe.batch_size, dropout=recipe.dropout, progress=progress)
+    """Trained as the recipe and the variant say, on short texts first where the recipe says so."""
+    fit_on = partial(
+        fit,
+        loss=wanted.loss,
+        intervene=wanted.intervene,
+        select=wanted.select,
+        frozen=wanted.frozen,
+        patience=wanted.patience,
+        rate=recipe.rate,
+        seed=model.card.seed + wanted.seed,
+        batch_size=recipe.batch_size,
+        dropout=recipe.dropout if wanted.dropout is None else wanted.dropout,
+        progress=progress,
+    )
     if recipe.short_words:
         short, checked = ([e for e in part if len(e.text) <= recipe.short_words] for part in (train, validation))
         first = fit_on(
@@ -180,35 +189,43 @@ def _fitted(
         if first.stopped:
             return first
         model = first.model
-    return fit_on(model, train, validation, epochs=recipe.epochs, checkpoint=checkpoint)
+    return fit_on(model, train, validation, epochs=wanted.epochs or recipe.epochs, checkpoint=checkpoint)
 
 
-def _training(source: str, recipe: Recipe, n: int, validated: int, fitted: Fitted) -> dict[str, Any]:
+def _training(source: str, recipe: Recipe, wanted: Variant, n: int, validated: int, fitted: Fitted) -> dict[str, Any]:
     """What a card says of the training."""
     first = f"{recipe.short_epochs} epochs on texts of at most {recipe.short_words} words" if recipe.short_words else None
     return {
         "data": source,
         "n": n,
-        "epochs": recipe.epochs,
+        "epochs": wanted.epochs or recipe.epochs,
         "best_epoch": fitted.best + 1,
-        "selected_on": f"validation accuracy, n = {validated}",
+        "selected_on": f"validation {wanted.select}, n = {validated}",
         "validation_accuracy": fitted.history[fitted.best].validation_accuracy,
         "rate": recipe.rate,
-        "dropout": recipe.dropout,
-        "start": "MiniLM word pieces" if recipe.minilm else "random",
+        "dropout": recipe.dropout if wanted.dropout is None else wanted.dropout,
+        "start": f"input vectors of {wanted.shares}, kept" if wanted.shares else _start(recipe),
         "first_round": first,
+        **({"variant": wanted.says} if wanted.says else {}),
     }
 
 
-def _load(name: str, split: str, recipe: Recipe, root: Path | None) -> list[Example]:
+def _start(recipe: Recipe) -> str:
+    return "MiniLM word pieces" if recipe.minilm else "random"
+
+
+def _load(parts: Name, split: str, recipe: Recipe, root: Path | None) -> list[Example]:
     limit = recipe.stories if split == "train" else None
-    return [cut(e, data.TASKS[name], recipe.max_words) for e in data.load(name, split, root=root, limit=limit)]
+    examples = [cut(e, data.TASKS[parts.data], recipe.max_words) for e in data.load(parts.data, split, root=root, limit=limit)]
+    return [variants.without_marked(e) for e in examples] if parts.variant == "anonymised" else examples
 
 
-def _measured(name: str, checkpoints: Path, vocabularies: Path, train: Sequence[Example], test: Sequence[Example]) -> Card:
+def _measured(
+    name: str, checkpoints: Path, vocabularies: Path, wanted: Variant, train: Sequence[Example], test: Sequence[Example]
+) -> Card:
     """The card of a saved model with its figures on the test split."""
     model = registry.load(name, root=checkpoints, vocabularies=vocabularies)
-    found = evaluate(model, test)
+    found = evaluate(model, test, intervene=wanted.intervene)
     figures = {"accuracy": found["accuracy"], "f1": found["f1"], "n": found["n"], "split": "test"}
     if model.card.task.kind == "classification":
         pieces = model.vocabulary if RECIPES[parse(name).data].subwords else None

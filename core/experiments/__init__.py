@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import torch
 
 from core import data
-from core.experiments import adversary, agreement, erasure, permutation, rationales
+from core.experiments import adversary, agreement, erasure, permutation, rationales, variance, variants
 from core.experiments.cases import Row
 from core.models import registry
 from core.models.classifier import Classifier
@@ -33,11 +33,15 @@ Job = tuple[str, str, list[int], list[Example], Path]  # experiment, model, indi
 
 @dataclass(frozen=True)
 class Experiment:
-    """How the rows of a table are made from a model of a kind and examples, and which settings its provenance names."""
+    """How the rows of a table are made from a model of a kind and examples, and which settings its provenance names.
+
+    A table has a row for each example, computed in parts, or for each of several trained variants of the model.
+    """
 
     rows: Callable[[Any, Sequence[Example]], list[Row]]
     settings: Row
     kind: type[TextModel] = Classifier
+    variants: Callable[[str], list[str]] | None = None  # of a base: then each part is one training over all examples
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -46,9 +50,20 @@ EXPERIMENTS: dict[str, Experiment] = {
     "adversary": Experiment(adversary.adversaries, adversary.SETTINGS),
     "erasure": Experiment(erasure.erasure, erasure.SETTINGS),
     "rationales": Experiment(rationales.rationales, rationales.SETTINGS),
+    "variance": Experiment(variance.seed_variance, variance.SETTINGS),
+    **{
+        name: Experiment(rows, {}, variants=of)
+        for name, rows, of in (
+            ("necessity", variants.necessity, variants.necessity_of),
+            ("guide", variants.guide, variants.guide_of),
+            ("trained-adversary", variants.trained_adversary, variants.trained_adversary_of),
+            ("deception", variants.deception, variants.deception_of),
+        )
+    },
 }
 MEANS = (":tau", ":overlap", ":top_k_tau", "_tvd", "flipped", "jsd", "_05")  # columns whose mean says something
 MEANS += (":auprc", ":f1", ":mass", ":comprehensiveness", ":sufficiency", "marked", "kept")
+MEANS += ("accuracy", "f1", ":jsd", ":tvd")
 
 
 def path_of(name: str, model: str, root: Path = RESULTS) -> Path:
@@ -110,7 +125,7 @@ def run(
     started = time.time()
     for finished, _ in enumerate(_each(left, workers), len(jobs) - len(left) + 1):
         if progress:
-            progress(min(finished * PART, len(examples)), len(examples))
+            progress(min(finished * len(examples) // len(jobs), len(examples)), len(examples))
     _join(jobs, path, settings | {"seconds": round(time.time() - started, 1), "date": time.strftime("%Y-%m-%d")})
     shutil.rmtree(parts)
     return path
@@ -144,8 +159,11 @@ def _join(jobs: Sequence[Job], path: Path, provenance: Row) -> None:
 
 
 def _jobs(name: str, model_name: str, examples: Sequence[Example], parts: Path) -> list[Job]:
-    """Parts of examples of similar length, longest first, so that batches hold little padding; each knows its
-    indices."""
+    """Parts of examples of similar length, longest first, so that batches hold little padding, or one part for each
+    variant; each knows its indices."""
+    if (of := EXPERIMENTS[name].variants) is not None:
+        named = enumerate(of(model_name))
+        return [(name, variant, [i], list(examples), parts / f"{i:05d}.parquet") for i, variant in named]
     order = sorted(range(len(examples)), key=lambda i: -len(examples[i].text))
     parted = [order[start : start + PART] for start in range(0, len(order), PART)]
     return [
@@ -176,15 +194,22 @@ def _each(jobs: Sequence[Job], workers: int) -> Iterator[Path]:
 def _part(job: Job) -> Path:
     """Computes and saves one part; batches inside it stay small so that long texts fit in memory."""
     name, model_name, index, examples, path = job
-    model = registry.load(model_name).precise()
-    rows: list[Row] = []
-    size = max(1, 4096 // max(len(e.text) for e in examples))
-    for start in range(0, len(examples), size):
-        rows += EXPERIMENTS[name].rows(model, examples[start : start + size])
+    if EXPERIMENTS[name].variants is not None:
+        rows = EXPERIMENTS[name].rows(variants.obtain(model_name), examples)
+    else:
+        rows = _in_batches(name, registry.load(model_name).precise(), examples)
     frame = pd.DataFrame([{"index": i, **row} for i, row in zip(index, rows, strict=True)])
     frame.to_parquet(path.with_suffix(".new"))
     path.with_suffix(".new").replace(path)
     return path
+
+
+def _in_batches(name: str, model: TextModel, examples: Sequence[Example]) -> list[Row]:
+    rows: list[Row] = []
+    size = max(1, 4096 // max(len(e.text) for e in examples))
+    for start in range(0, len(examples), size):
+        rows += EXPERIMENTS[name].rows(model, examples[start : start + size])
+    return rows
 
 
 def _small(frame: pd.DataFrame) -> pd.DataFrame:

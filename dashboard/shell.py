@@ -66,6 +66,7 @@ PAGES: dict[str, Page] = {
             "count": ("3", "5", "10"),
         },
     ),
+    "erasure": Page("erasure.py", "witnesses", {"struck": ("flip", *map(str, range(513)))}),
 }
 
 

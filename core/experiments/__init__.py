@@ -19,10 +19,11 @@ import pyarrow.parquet as pq
 import torch
 
 from core import data
-from core.experiments import adversary, agreement, erasure, permutation, rationales, variance, variants
+from core.experiments import adversary, agreement, erasure, identifiability, permutation, rationales, variance, variants
 from core.experiments.cases import Row
 from core.models import registry
 from core.models.classifier import Classifier
+from core.models.self_attention import SelfAttention
 from core.models.text_model import TextModel
 from core.types import Card, Example, Refusal
 
@@ -48,6 +49,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "agreement": Experiment(agreement.agreement, agreement.SETTINGS),
     "permutation": Experiment(permutation.permutation, permutation.SETTINGS),
     "adversary": Experiment(adversary.adversaries, adversary.SETTINGS),
+    "identifiability": Experiment(identifiability.identifiability, identifiability.SETTINGS, SelfAttention),
     "erasure": Experiment(erasure.erasure, erasure.SETTINGS),
     "rationales": Experiment(rationales.rationales, rationales.SETTINGS),
     "variance": Experiment(variance.seed_variance, variance.SETTINGS),
@@ -61,7 +63,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         )
     },
 }
-MEANS = (":tau", ":overlap", ":top_k_tau", "_tvd", "flipped", "jsd", "_05")  # columns whose mean says something
+MEANS = (":tau", ":invisible", ":overlap", ":top_k_tau", "_tvd", "flipped", "jsd", "_05")  # columns whose mean says something
 MEANS += (":auprc", ":f1", ":mass", ":comprehensiveness", ":sufficiency", "marked", "kept")
 MEANS += ("accuracy", "f1", ":jsd", ":tvd")
 

@@ -4,6 +4,7 @@ from core.verbs.common import Verb
 from core.verbs.counterfactual import ADVERSARY, PERMUTE
 from core.verbs.erasing import ERASE
 from core.verbs.explaining import EXPLAIN, TENSORS
+from core.verbs.heads import EFFECTIVE
 from core.verbs.judging import RATIONALES
 from core.verbs.works import DATA, EXPERIMENT, MODELS, TRAIN
 
@@ -14,6 +15,7 @@ VERBS: dict[str, Verb] = {
     "adversary": ADVERSARY,
     "erase": ERASE,
     "rationales": RATIONALES,
+    "effective": EFFECTIVE,
     "tensors": TENSORS,
     "train": TRAIN,
     "experiment": EXPERIMENT,

@@ -69,9 +69,7 @@ def test_interval_by_hand() -> None:
     found = kendall(a, b)
     assert found.kendall_tau == pytest.approx((18 - 3) / 21)
     reach = 1.959964 * sqrt(0.437 / 3)
-    assert (found.low, found.high) == pytest.approx(
-        (tanh(atanh(15 / 21) - reach), tanh(atanh(15 / 21) + reach)), abs=1e-6
-    )
+    assert (found.low, found.high) == pytest.approx((tanh(atanh(15 / 21) - reach), tanh(atanh(15 / 21) + reach)), abs=1e-6)
 
 
 def test_interval_needs_five_words_and_no_perfect_order() -> None:
@@ -303,9 +301,7 @@ def test_gradients_equal_finite_differences_also_beside_zeros(name: str) -> None
                 continue
             step = torch.zeros(5, dtype=torch.float64)
             step[position] = 1e-6
-            moved = [
-                [value + sign * step if side == i else value for i, value in enumerate((p, q))] for sign in (1, -1)
-            ]
+            moved = [[value + sign * step if side == i else value for i, value in enumerate((p, q))] for sign in (1, -1)]
             slope = (DISTANCES[name](*moved[0]) - DISTANCES[name](*moved[1])) / 2e-6
             assert gradient[position].item() == pytest.approx(slope.item(), abs=1e-6)
 

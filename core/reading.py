@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 
 from core.models import vocabulary as vocab
 from core.models.text_model import TextModel, cut
-from core.text import words
+from core.text import is_mark, words
 from core.types import Card, Example, Note, Refusal
 
+MOST_NAMED, LONGEST_NAMED = 8, 24  # words that a note names, and their letters
 ROLES = {
     "classification": ("text", "query"),
     "qa": ("story", "question"),
@@ -86,7 +87,7 @@ def _notes(model: TextModel, example: Example, given: int, asked: int) -> tuple[
     for part, tokens in (("text", example.text), ("query", example.query)):
         strange = [w for w, missing in zip(tokens, vocab.unknown(model.vocabulary, tokens), strict=True) if missing]
         if strange:
-            notes.append(_unknown(part, strange, len(tokens)))
+            notes += _unknown(part, strange, len(tokens))
     return tuple(notes)
 
 
@@ -97,10 +98,26 @@ def _cut(code: str, part: str, given: int, kept: int, end: str) -> list[Note]:
     return [Note(code, sentence, {"given": given, "cut": given - kept, "limit": kept})]
 
 
-def _unknown(part: str, strange: list[str], n: int) -> Note:
-    shown = ", ".join(dict.fromkeys(strange[:8])) + (", …" if len(strange) > 8 else "")
-    values = {"count": len(strange), "n": n, "words": shown, "part": part}
+def _unknown(part: str, strange: list[str], n: int) -> list[Note]:
+    """One note where nothing is known; else words and marks apart, since some training texts have no full stop."""
     if len(strange) == n:
         sentence = f"The model knows no word of the {part} ({n}); its answer rests on their number and order alone."
-        return Note("all_unknown" if part == "text" else "all_unknown_query", sentence, values)
-    return Note("unknown_words", f"The model does not know {len(strange)} of the {n} words of the {part}: {shown}.", values)
+        return [Note("all_unknown" if part == "text" else "all_unknown_query", sentence, {"n": n, "part": part})]
+    notes = []
+    marks = [word for word in strange if is_mark(word)]
+    named = [word for word in strange if not is_mark(word)]
+    if named:
+        values = {"count": len(named), "n": n, "words": _listed(named, ", "), "part": part}
+        sentence = f"The model does not know {len(named)} of the {n} words of the {part}: {values['words']}"
+        notes.append(Note("unknown_words", sentence, values))
+    if marks:
+        values = {"count": len(marks), "n": n, "words": _listed(marks, " "), "part": part}
+        sentence = f"The {part} has punctuation that the training texts lack, read as an unknown word: {values['words']}"
+        notes.append(Note("unknown_marks", sentence, values))
+    return notes
+
+
+def _listed(words: list[str], between: str) -> str:
+    """The first few different words, long ones cut."""
+    different = [word if len(word) <= LONGEST_NAMED else word[: LONGEST_NAMED - 1] + "…" for word in dict.fromkeys(words)]
+    return between.join([*different[:MOST_NAMED], *["…"] * (len(different) > MOST_NAMED)])

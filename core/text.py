@@ -53,6 +53,11 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(_BRACKETS.get(word.lower(), word) for word in _WORD.findall(visible))
 
 
+def is_mark(word: str) -> bool:
+    """Whether a word is punctuation or a sign of arithmetic or money; letters, digits and pictures are none."""
+    return all(unicodedata.category(char)[0] == "P" or unicodedata.category(char) in ("Sm", "Sc", "Sk") for char in word)
+
+
 def digest(text: str) -> int:
     """64 bits of a text's SHA-256: the same on every machine, for cuts of a data set that never move."""
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big")

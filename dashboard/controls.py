@@ -222,10 +222,8 @@ def guess(here: Here, about: str, question: str, options: Mapping[str, str]) -> 
     """Asks for a prediction before the result is shown; study mode only. `about` says for which result it is made."""
     made: dict[str, str] = st.session_state.setdefault("guesses", {})
     slot = f"{here.page}:{about}"
-    if here.lecture:
-        return Guess("")
-    if slot in made or f"{here.page}:skipped" in made:
-        return Guess(made.get(slot, ""))
+    if revealed(here, about):
+        return Guess("" if here.lecture else made.get(slot, ""))
     t, key = here.t, f"guess_{sha256(slot.encode()).hexdigest()[:12]}"
     with st.container(key="guess", gap="xsmall"):
         st.markdown(question)
@@ -243,6 +241,12 @@ def guess(here: Here, about: str, question: str, options: Mapping[str, str]) -> 
             )
             st.button(t("predict.skip"), type="tertiary", on_click=lambda: made.update({f"{here.page}:skipped": ""}))
     return Guess(None)
+
+
+def revealed(here: Here, about: str) -> bool:
+    """Whether a result may be seen: its prediction was made or skipped; in a lecture always."""
+    made = st.session_state.get("guesses", {})
+    return here.lecture or f"{here.page}:{about}" in made or f"{here.page}:skipped" in made
 
 
 def guess_again(here: Here, about: str) -> None:

@@ -52,8 +52,10 @@ def comparison(t: Texts, found: Explanation) -> str:
     tau = found.agreement["gradient~leave_one_out"].kendall
     if tau.kendall_tau is None:
         return t("strips.comparison_undefined")
-    low, high = tokens.number(tau.low), tokens.number(tau.high)
-    return t("strips.comparison", tau=tokens.number(tau.kendall_tau), low=low, high=high, p=texts.p_value(tau.p_value))
+    parts = [] if tau.low is None else [t("strips.between", low=tokens.number(tau.low), high=tokens.number(tau.high))]
+    parts += [] if tau.p_value is None else [texts.p_value(tau.p_value)]
+    around = f" ({', '.join(parts)})" if parts else ""
+    return t("strips.comparison", tau=tokens.number(tau.kendall_tau), around=around)
 
 
 def reading(t: Texts, n: int) -> str:

@@ -31,7 +31,7 @@ LECTURE_BASE, STUDY_BASE = 16, 13  # font size of charts in pixels
 EMPTY = frozenset({"no_results"})  # refusals that are nobody's mistake: said quietly
 INFORMATIVE = 0.03  # how much the text must add to the accuracy
 MOST_NAMED = 6  # allowed values that a sentence lists
-QUIET = frozenset({"unknown_words"})  # notes that need no warning
+QUIET = frozenset({"unknown_words", "unknown_marks"})  # notes that need no warning
 log = logging.getLogger(__name__)
 
 
@@ -227,7 +227,11 @@ def spoken(t: Texts, values: Mapping[str, object]) -> dict[str, str]:
     for name, value in values.items():
         if isinstance(value, tuple):
             cut = [texts.plain(item) for item in value[:MOST_NAMED]]
-            said[name] = ", ".join([*cut, "…"] if len(value) > MOST_NAMED else cut)
+            said[name] = ", ".join(cut)
+            if len(value) > MOST_NAMED:
+                said[name] = t("problem.and_more", names=said[name], count=len(value) - MOST_NAMED)
+        elif isinstance(value, int):
+            said[name] = texts.count(value)
         else:
             said[name] = t("problem.used_default") if name == "used" and not value else texts.plain(value, 200)
     return said

@@ -5,6 +5,7 @@ rankings agree. Then the whole test set beside the published table, the three en
 weighs have read. The boxes say what all this shows, and what it does not.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -28,10 +29,23 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
         found = explanation(here, choice, picked)
         shell.show_quality(here)
         strips(here, choice, found)
-    for pair in ((histogram, encoders), (mixed,), (published, difference), (noise, seeds)):
+    several = resources.table(evidence.encoders, choice.model)["group"].nunique() > 1
+    seeded = choice.model.split(":")[0] == evidence.SEEDED
+    pairs = [
+        [histogram, *[encoders] * several],
+        [mixed],
+        [published, difference],
+        [*[noise] * (found is not None), *[seeds] * seeded],
+    ]
+    for pair in filter(None, pairs):
         for column, draw in zip(st.columns(len(pair), gap="medium"), pair, strict=True):
             with column:
                 draw(here, choice, found)
+
+
+def about(choice: Choice) -> str:
+    """What a guess is made for."""
+    return "|".join((choice.model, choice.text, choice.query))
 
 
 def explanation(here: Here, choice: Choice, picked: controls.Picked) -> Explanation:
@@ -60,7 +74,6 @@ def asked(here: Here, choice: Choice) -> dict[str, Any]:
 def strips(here: Here, choice: Choice, found: Explanation) -> None:
     """The experiment: the four rankings as words with weights, three of them hidden until a guess is made."""
     t = here.t
-    about = "|".join((choice.model, choice.text, choice.query))
     raises = t("strips.raises", label=t.label(found.target))
     legends = [tokens.Legend("0", t("strips.largest")), tokens.Legend(f"− {t('strips.lowers')}", f"+ {raises}", signed=True)]
     undefined = t("strips.undefined") if any(None in values for values in found.scores.values()) else ""
@@ -70,12 +83,12 @@ def strips(here: Here, choice: Choice, found: Explanation) -> None:
         rows = explained.strip_rows(t, found, numbers)
         controls.show_query(here, choice)
         shown = st.container()
-        guess = controls.guess(here, about, t("predict.question"), {name: t(f"predict.{name}") for name in GUESSES})
+        guess = controls.guess(here, about(choice), t("predict.question"), {name: t(f"predict.{name}") for name in GUESSES})
         if guess.option is None:
             st.html(tokens.veil_html(t("predict.veil"), "9rem"))
         if guess.option:
             with shown:
-                show_guess(here, about, guess.option, found.agreement["attention~leave_one_out"].kendall)
+                show_guess(here, choice, guess.option, found.agreement["attention~leave_one_out"].kendall)
         visible = rows if guess.option is not None else rows[:1]
         language = here.card.task.language if here.card else here.link.lang
         html = tokens.strips_html(visible, found.words, language=language, numbers=numbers, undefined=t("strips.undefined"))
@@ -88,24 +101,26 @@ def strips(here: Here, choice: Choice, found: Explanation) -> None:
             tables |= {t("table.pairs"): evidence.pairs(found, t)}
 
             def draw(look: theme.Look) -> Any:
-                return strips_chart(rows, found.words, legends=legends, undefined=undefined, numbers=numbers, look=look)
+                return strips_chart(
+                    rows, found.words, legends=legends, undefined=undefined, numbers=numbers, part=t("figure.part"), look=look
+                )
 
             exhibit = Exhibit("strips", caption, t("strips.source"), tables, draw, on_screen=False)
             exhibits.show(here, frame, exhibit, explained.reading(t, len(found.words)), shell.quality_line(here))
         shell.show_notes(here, [note for note in found.notes if note.code in shell.QUIET])
 
 
-def show_guess(here: Here, about: str, option: str, tau: Correlation) -> None:
+def show_guess(here: Here, choice: Choice, option: str, tau: Correlation) -> None:
     """The reader's guess and what was measured, in one muted line."""
     key = "predict.guessed" if tau.kendall_tau is not None else "predict.guessed_undefined"
     with st.container(horizontal=True, vertical_alignment="center"):
         said = here.t(key, guess=here.t(f"predict.{option}"), tau=tokens.number(tau.kendall_tau))
         st.caption(said, width="content")
-        controls.guess_again(here, about)
+        controls.guess_again(here, about(choice))
 
 
 def histogram(here: Here, choice: Choice, found: Explanation | None) -> None:
-    """Tau over the whole test set by predicted label, this sentence marked."""
+    """Tau over the whole test set by predicted label; this sentence is marked once its guess was made."""
     t = here.t
     with exhibits.figure(here, "histogram", t("histogram.name")) as frame:
         table = resources.results("agreement", choice.model)
@@ -114,7 +129,8 @@ def histogram(here: Here, choice: Choice, found: Explanation | None) -> None:
         groups = {t.label(name): list(values[mask]) for name, mask in evidence.by_label(table, choice.model)}
         binned = frames.binned_by(groups) if len(groups) > 1 else frames.binned(list(values))
         by_label = t("histogram.by_label") if len(groups) > 1 else ""
-        tau = found.agreement[f"attention~{measure}"].kendall.kendall_tau if found else None
+        told = found is not None and controls.revealed(here, about(choice))
+        tau = found.agreement[f"attention~{measure}"].kendall.kendall_tau if found and told else None
         mean, std = tokens.number(values.mean()), tokens.number(values.std(ddof=0))
         caption = t("histogram.caption", undefined=texts.count(int(values.isna().sum())), mean=mean, std=std, **where)
         x, y, case = t("histogram.tau"), t("histogram.sentences"), t("histogram.this", tau=tokens.number(tau))
@@ -124,7 +140,7 @@ def histogram(here: Here, choice: Choice, found: Explanation | None) -> None:
             return charts.histogram(binned, x=x, y=y, alt_text=alt, case=tau, case_label=case, height=250, look=look)
 
         exhibit = Exhibit("histogram", caption, t("histogram.source"), {"": binned}, draw, alt)
-        exhibits.show(here, frame, exhibit, t("histogram.none") if found and tau is None else by_label)
+        exhibits.show(here, frame, exhibit, t("histogram.none") if told and tau is None else by_label)
 
 
 def encoders(here: Here, choice: Choice, found: Explanation | None) -> None:
@@ -152,12 +168,14 @@ def mixed(here: Here, choice: Choice, found: Explanation | None) -> None:
         st.markdown(t("mixing.lede"))
         names = {encoder: evidence.with_encoder(choice.model, encoder) for encoder in evidence.ENCODERS}
         there = [encoder for encoder, name in names.items() if name in resources.cards()]
-        for column, encoder in zip(st.columns(3, gap="medium"), there, strict=False):
+        columns = st.columns([1] * len(there) + [3 - len(there)] * (len(there) < 3), gap="medium")
+        for column, encoder in zip(columns, there, strict=False):
             with column, shell.guarded(here):
                 mixing_of(here, Choice(names[encoder], choice.text, choice.query), encoder, found)
-        for encoder in set(names) - set(there):
-            st.caption(t("mixing.missing", encoder=t(f"encoder.{encoder}")))
-        st.markdown(t("mixing.reading"))
+        with columns[-1] if len(there) < 3 else st.container():
+            st.markdown(t("mixing.reading"))
+            if missing := [t(f"encoder.{encoder}") for encoder in names if encoder not in there]:
+                st.caption(t("mixing.missing", encoder=", ".join(missing)))
         if len(found.words) > MIXED_WORDS:
             st.caption(t("mixing.first", n=MIXED_WORDS))
         st.caption(t("mixing.source"))
@@ -181,8 +199,11 @@ def mixing_of(here: Here, choice: Choice, encoder: str, found: Explanation) -> N
         return charts.heatmap(matrix, rows=words, columns=words, value=t("mixing.word"), alt_text=alt, cell=13, look=look)
 
     with exhibits.head(here, t(f"encoder.{encoder}"), small=True) as frame:
-        caption = t("mixing.caption", model=choice.model, own=own, gradient=taus["gradient"], loo=taus["leave_one_out"])
-        exhibit = Exhibit(f"mixing-{encoder}", caption, t("mixing.source"), {"": matrix}, draw, alt, cited=False)
+        caption = t("mixing.caption", model=choice.model, own=own)
+        if controls.revealed(here, about(replace(choice, model=found.model))):
+            caption += f" {t('mixing.tau', gradient=taus['gradient'], loo=taus['leave_one_out'])}"
+        link = replace(here.link, model=choice.model)
+        exhibit = Exhibit(f"mixing-{encoder}", caption, t("mixing.source"), {"": matrix}, draw, alt, cited=False, link=link)
         exhibits.show(here, frame, exhibit)
 
 
@@ -226,6 +247,9 @@ def noise(here: Here, choice: Choice, found: Explanation | None) -> None:
         if found is None or len(found.words) < 3:
             st.caption(t("noise.short"))
             return
+        if not controls.revealed(here, about(choice)):
+            st.html(tokens.veil_html(t("predict.veil_noise"), "15rem"))
+            return
         table = evidence.noise(found, {name: t(f"measure.{name}") for name in evidence.MEASURES})
         if table.empty:
             st.caption(t("noise.undefined"))
@@ -244,9 +268,6 @@ def seeds(here: Here, choice: Choice, found: Explanation | None) -> None:
     """The same model trained five times."""
     t = here.t
     with exhibits.figure(here, "seeds", t("seeds.title")) as frame:
-        if choice.model.split(":")[0] != evidence.SEEDED:
-            st.caption(t("seeds.missing", model=evidence.SEEDED))
-            return
         table = resources.table(evidence.seeds)
         if (count := table["group"].nunique()) < 2:
             st.caption(t("seeds.few", model=evidence.SEEDED, count=count))

@@ -155,6 +155,14 @@ def test_unknown_words_are_named(ask):
     assert any("qzxv" in note for note in explain(ask, "a qzxv film")["notes"])
 
 
+def test_unknown_punctuation_is_told_apart_from_unknown_words(ask):
+    """Phrases of the treebank end without a full stop, so a learner who writes one has done nothing strange."""
+    notes = explain(ask, "A good film.", "--measures", "attention")["notes"]
+    assert len(notes) == 1 and "punctuation" in notes[0] and notes[0].endswith(": .")
+    notes = explain(ask, "A good qzxv film.", "--measures", "attention")["notes"]
+    assert len(notes) == 2 and "1 of the 5 words" in notes[0] and notes[0].endswith(": qzxv")
+
+
 @pytest.mark.parametrize(
     "arguments, says",
     [

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 APP = str(ROOT / "dashboard" / "app.py")
 MODELS = [name for name, card in registry.cards().items() if registry.suits(card, Classifier)]
 SST = "sst2/bilstm-additive"
+MARKED = '"field": "at"'  # one case in a distribution, as a chart encodes it
 needs_models = pytest.mark.skipif(SST not in MODELS, reason="no trained models: make models")
 
 
@@ -77,6 +78,26 @@ def test_the_guess_comes_before_the_result() -> None:
 
 
 @needs_models
+def test_nothing_of_this_sentence_is_told_before_the_guess() -> None:
+    """Neither the mark in the histogram, nor the encoders' captions, nor the last point of the noise."""
+    app = opened("agreement", lang="en", model=SST)
+    assert MARKED not in shown(app) and "τ on this sentence" not in said(app)
+    next(button for button in app.button if button.label == "Skip").click().run()
+    assert not has_results(SST) or MARKED in shown(app)
+    assert "τ on this sentence" in said(app)
+    assert list(faults(app)) == []
+
+
+@needs_models
+@pytest.mark.parametrize("model", [SST, "sst2/bilstm-cosine", "nsmc/bilstm-additive"])
+def test_a_frame_that_has_nothing_to_show_is_left_out(model: str) -> None:
+    app = opened("agreement", lang="en", mode="lecture", model=model)
+    titles = [heading.value for heading in app.subheader]
+    assert ("Five seeds" in titles) == (model == SST)
+    assert model != "sst2/bilstm-cosine" or "The encoders, whole test set" not in titles
+
+
+@needs_models
 def test_skipping_shows_the_result_and_asks_no_more() -> None:
     app = opened("agreement", lang="en", model=SST)
     next(button for button in app.button if button.label == "Skip").click().run()
@@ -103,7 +124,7 @@ def test_five_thousand_words_are_cut_and_said() -> None:
     app = opened("agreement", lang="en", mode="lecture", model=SST)
     type_own(app, "good film " * 2500)
     assert list(faults(app)) == []
-    assert "5000 words" in said(app)
+    assert "5,000 words" in said(app)
     assert app.session_state["link_written"]["text"] == "sample:review-01"
 
 
@@ -117,7 +138,7 @@ def test_five_thousand_words_are_cut_and_said() -> None:
         ("정말 재미있는 영화", "all_unknown"),
         ("فيلم رائع جدا", "all_unknown"),
         ("😀😀 good", "unknown_words"),
-        ("<script>alert(1)</script> good", "unknown_words"),
+        ("<script>alert(1)</script> good", "unknown_marks"),
         ("good\x00film \x07now", "unknown_words"),
     ],
 )
@@ -219,6 +240,11 @@ def strip_rows(app: AppTest) -> list[str]:
     """What each strip says when it is read out."""
     bodies = [html.proto.body for html in app.get("html") if 'class="strips' in html.proto.body]
     return [part.split('"')[0] for body in bodies for part in body.split('aria-label="')[1:]]
+
+
+def shown(app: AppTest) -> str:
+    """What the charts say."""
+    return "\n".join(chart.proto.spec for chart in app.get("vega_lite_chart"))
 
 
 def guess_key(app: AppTest) -> str:

@@ -150,7 +150,7 @@ def test_strange_text_is_answered(lang: str, text: str, code: str | None) -> Non
 def test_five_thousand_words_are_cut_and_said() -> None:
     app = page(model=SST)
     type_own(app, "good film " * 2500)
-    assert list(faults(app)) == [] and "5000 words" in said(app)
+    assert list(faults(app)) == [] and "5,000 words" in said(app)
     assert app.session_state["link_written"]["text"] == "sample:review-01"
 
 

@@ -32,7 +32,7 @@ from dashboard.theme import SCREEN, Look
 
 SHAPES = ("circle", "diamond", "triangle-up", "cross")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2])
-PUBLISHED = "M-0.2,-1.5H0.2V1.5H-0.2Z"  # a tick, as an SVG path of a point
+PUBLISHED = "M-0.2,-1.1H0.2V1.1H-0.2Z"  # a tick, as an SVG path of a point
 
 
 def names_of(frame: pd.DataFrame, field: str) -> list[str]:
@@ -292,11 +292,15 @@ def heading(text: str, side: str, color: str, look: Look) -> Any:
     place = f"{narrow} ? {'0' if left else 'width'} : width {'/ 3' if left else '* 2 / 3'}"
     outward, inward = ("'left'", "'right'") if left else ("'right'", "'left'")
     at = {"x": alt.value(alt.ExprRef(place)), "y": alt.value(-look.px(10))}
-    return alt.Chart(pd.DataFrame({"text": [text]})).encode(text="text:N", **at).mark_text(
-        align=alt.ExprRef(f"{narrow} ? {outward} : {inward}"),
-        fontSize=alt.ExprRef(f"min({look.base}, width / 26)"),
-        fontWeight=600,
-        color=color,
+    return (
+        alt.Chart(pd.DataFrame({"text": [text]}))
+        .encode(text="text:N", **at)
+        .mark_text(
+            align=alt.ExprRef(f"{narrow} ? {outward} : {inward}"),
+            fontSize=alt.ExprRef(f"min({look.base}, width / 26)"),
+            fontWeight=600,
+            color=color,
+        )
     )
 
 

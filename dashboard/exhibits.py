@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import export, link, resources, shell
+from dashboard import export, link, resources, shell, texts
+from dashboard.link import Link
 from dashboard.shell import Here
 from dashboard.theme import PRINT, SLIDE, Look
 
@@ -30,7 +32,8 @@ class Exhibit:
     """A figure's result: name, caption, source, its numbers as tables by title, and how it is drawn in a look.
 
     `on_screen` is False where the page shows something else than the drawing (strips of words, a table), `cited` where the
-    source is said elsewhere, `alt` empty where the drawing describes itself.
+    source is said elsewhere, `alt` empty where the drawing describes itself. `link` names model and text where the figure does
+    not show those of the page's link.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Exhibit:
     alt: str = ""
     on_screen: bool = True
     cited: bool = True
+    link: Link | None = None
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ def downloads(here: Here, key: str, exhibit: Exhibit) -> None:
     with popover, st.container(width=340, gap="xsmall"):
         with st.container(horizontal=True, gap="xsmall"):
             for file in files(here, exhibit, settings):
-                name = export.file_name(shell.name_of(here.page), here.link.model, file.name, kind=file.kind)
+                name = export.file_name(shell.name_of(here.page), shown(here, exhibit).model, file.name, kind=file.kind)
                 make = attempted(file.make)
                 st.download_button(file.label, make, name, file.mime, key=f"{key}-{file.label}", on_click="ignore")
         st.caption(t("figure.link"))
@@ -150,7 +154,8 @@ def slide(here: Here, exhibit: Exhibit, draw: Callable[[Look], Any], settings: M
     """One slide with the figure, its title the page's question."""
     t, section = here.t, shell.PAGES[here.page].section
     kicker = f"{t(f'section.{section}')} · {t('kicker')}" if section else t("kicker")
-    model = "" if here.link.model in exhibit.caption else here.link.model
+    model = shown(here, exhibit).model
+    model = "" if model in exhibit.caption else model
     source = " · ".join(filter(None, (exhibit.source, model, exhibit.caption)))
     notes = "\n".join((exhibit.caption, *(f"{name}: {value}" for name, value in settings.items())))
     text = {"title": t("title"), "kicker": kicker, "source": source, "notes": notes}
@@ -180,10 +185,24 @@ def attempted(make: Callable[[], bytes]) -> Callable[[], bytes]:
 
 
 def settings_of(here: Here, exhibit: Exhibit) -> dict[str, object]:
-    """What a figure was made with: model and weights, the link's codes, and the link itself."""
-    card = here.card
+    """What a figure was made with: model and weights, the codes of what it shows, and the link of its page."""
+    now = shown(here, exhibit)
+    card = resources.cards().get(now.model)
     weights = {"weights_sha256": card.weights_sha256, "training_seed": card.seed} if card else {}
-    return {"figure": exhibit.name, **link.write(here.link, here.page), **weights, "link": address(here)}
+    text = {} if link.carried(now) else {"text": identified(now.own or ""), "query": identified(now.query)}
+    return {"figure": exhibit.name, **link.write(now, here.page), **text, **weights, "link": address(here)}
+
+
+def shown(here: Here, exhibit: Exhibit) -> Link:
+    """The link that names a figure's own model and text."""
+    return exhibit.link or here.link
+
+
+def identified(text: str) -> str:
+    """A text that is too long for a link by its beginning, its length and its SHA-256."""
+    if len(text) <= link.LONGEST:
+        return text
+    return f"{text[: link.LONGEST]}… ({texts.count(len(text))} characters, sha256 {sha256(text.encode()).hexdigest()})"
 
 
 def address(here: Here) -> str:

@@ -10,10 +10,12 @@ from typing import Any
 
 from dashboard.drawing import Rect, Shape, Text, bar, drawn, hatching, shortened, text_width, wrapped
 from dashboard.theme import DIVERGING, PRINT, SEQUENTIAL, Look, interpolate, side_color, text_on
-from dashboard.tokens import Legend, Marks, Row, Tau, fill, largest_of, number, readable, right_to_left, scaled, spoken
+from dashboard.tokens import Legend, Marks, Row, Tau, Weight, fill, largest_of, number, readable, right_to_left, scaled, spoken
 
+PART = "{first}–{last} / {n}"
 PAD_X, PAD_Y, GAP, LINE, LONGEST = 0.42, 0.22, 0.18, 1.3, 14.0  # em of the words
 PAGE_WIDTH, SLIDE_WIDTH = 880, 1120  # pixels
+PAGE_LINES, SLIDE_LINES = 32, 16  # lines of words in all strips together: about a sheet of paper, and what a slide can show
 
 
 @dataclass(frozen=True)
@@ -127,36 +129,61 @@ def strips_chart(
     numbers: bool = False,
     shared: bool = False,
     marks: Marks | None = None,
+    part: str = PART,
     width: float | None = None,
     look: Look = PRINT,
 ) -> Any:
     """The figure of `tokens.strips_html` as a chart of `width` pixels, unless given what a page or a slide has: labels above
-    their strips, legend at the foot."""
+    their strips, legend at the foot.
+
+    Of a text too long for that, the lines are drawn on which the first strip has most, scaled as in the whole text; `part`
+    says which words those are, with {first}, {last} and {n}.
+    """
     width = width or (SLIDE_WIDTH if look.base >= 20 else PAGE_WIDTH)
     small, size = float(look.base), look.base * 1.3 if look.base < 20 else float(look.base)
     beside = 10.5 * small if any(row.tau or row.note for row in rows) else 0.0
     digits = max((len(number(w, r.decimals, r.signed)) for r in rows for w in r.weights), default=0)
     least, below = (0.5 * digits + 2 * PAD_X, 1.2) if numbers else (0.0, 0.0)
     boxes = layout(words, width=width - beside - 2 * small * bool(beside), size=size, least=least, below=below)
+    first, last = window(boxes, rows[0].weights, (SLIDE_LINES if look.base >= 20 else PAGE_LINES) // len(rows))
+    states = [(marks or Marks()).states(i) for i in range(first, last)]
+    boxes = [replace(box, y=box.y - boxes[first].y) for box in boxes[first:last]]
     depth = max((box.y + box.height for box in boxes), default=0.0) + below * size
     largest = largest_of(rows) if shared else None
     sub_x = max((text_width(row.label, 1.15 * small, 600) for row in rows), default=0.0) + 1.2 * small
     shapes: list[Shape] = []
     y = 0.0
-    for row in rows:
+    parts = [replace(row, weights=row.weights[first:last]) for row in rows]
+    for row, cut in zip(rows, parts, strict=True):
         if row.label or row.sublabel:
             color = side_color(row.side, look.palette) if row.side else look.palette.ink
             shapes.append(Text(0, y + 0.8 * size, row.label, 1.15 * small, color, 600))
             shapes.append(Text(sub_x, y + 0.8 * size, row.sublabel, small, look.palette.muted))
             y += 1.6 * size
         placed = [replace(box, y=box.y + y) for box in boxes]
-        shapes += row_shapes(row, placed, scaled(row, largest), marks or Marks(), numbers, size, look)
+        shapes += row_shapes(cut, placed, scaled(row, largest)[first:last], states, numbers, size, look)
         shapes += beside_shapes(row, width - beside, y + max(depth, 3 * small) / 2, beside, look)
         y += depth + 0.9 * size
     y = max(y, max((lowest(shape) for shape in shapes), default=0.0) + 0.4 * small)
     shapes += legend_shapes(legends, undefined, y + 0.5 * small, small, look)
-    said = ". ".join(spoken(row, words, undefined or "–") for row in rows)
-    return drawn(shapes, width, y + 1.2 * small, look, said)
+    said = [spoken(row, words[first:last], undefined or "–") for row in parts]
+    if last - first < len(words):
+        which = part.format(first=first + 1, last=last, n=len(words))
+        y += 1.7 * small
+        shapes.append(Text(0, y + 0.5 * small, which, small, look.palette.muted))
+        said.append(which)
+    return drawn(shapes, width, y + 1.2 * small, look, ". ".join(said))
+
+
+def window(boxes: Sequence[Box], weights: Sequence[Weight], lines: int) -> tuple[int, int]:
+    """The words on the `lines` (one at least) next to each other that have the largest sum of |weight|: the first one's
+    position and that behind the last."""
+    starts = [i for i, box in enumerate(boxes) if i == 0 or box.y != boxes[i - 1].y] + [len(boxes)]
+    lines = max(1, lines)
+    if len(starts) - 1 <= lines:
+        return 0, len(boxes)
+    spans = [(starts[k], starts[k + lines]) for k in range(len(starts) - lines)]
+    return max(spans, key=lambda span: sum(abs(w or 0.0) for w in weights[span[0] : span[1]]))
 
 
 def lowest(shape: Shape) -> float:
@@ -165,12 +192,18 @@ def lowest(shape: Shape) -> float:
 
 
 def row_shapes(
-    row: Row, boxes: Sequence[Box], shares: Sequence[float | None], marks: Marks, numbers: bool, size: float, look: Look
+    row: Row,
+    boxes: Sequence[Box],
+    shares: Sequence[float | None],
+    states: Sequence[Sequence[str]],
+    numbers: bool,
+    size: float,
+    look: Look,
 ) -> list[Shape]:
     """The words of one row, each with its number under it where wanted."""
     shapes: list[Shape] = []
     for i, (box, share) in enumerate(zip(boxes, shares, strict=True)):
-        shapes += word_shapes(box, row, share, marks.states(i), size, look)
+        shapes += word_shapes(box, row, share, states[i], size, look)
         if numbers:
             text, under = number(row.weights[i], row.decimals, row.signed), box.y + box.height + 0.6 * size
             shapes.append(Text(box.x + box.width / 2, under, text, 0.76 * size, look.palette.muted, align="center"))

@@ -5,6 +5,7 @@ one farthest from it, found by exact search. The picture is told as a detective'
 it overclaims.
 """
 
+from dataclasses import replace
 from math import log
 from typing import Any
 
@@ -73,9 +74,10 @@ def exhibit_of(here: Here, choice: Choice, found: Explanation, other: Adversary)
     table = tokens.table(rows, found.words, position=t("story.position"), word=t("story.word"))
 
     def draw(look: Look) -> Any:
-        return strips_chart(rows, found.words, legends=legends, look=look)
+        return strips_chart(rows, found.words, legends=legends, part=t("figure.part"), look=look)
 
-    return Exhibit("maps", caption, "Jain & Wallace 2019, §4.2", {"": table}, draw, on_screen=False)
+    link = replace(here.link, model=choice.model, sample=OPENING[here.link.lang][1], own=None, query="", target="")
+    return Exhibit("maps", caption, "Jain & Wallace 2019, §4.2", {"": table}, draw, on_screen=False, link=link)
 
 
 def one_map(here: Here, found: Explanation, name: str, prob: float, weights: tuple[float, ...]) -> None:

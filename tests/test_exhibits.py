@@ -3,6 +3,7 @@
 import io
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -90,3 +91,18 @@ def test_a_file_that_cannot_be_made_says_so() -> None:
     content = exhibits.attempted(broken)().decode()
     assert "could not be made: ZeroDivisionError" in content
     assert exhibits.attempted(lambda: b"fine")() == b"fine"
+
+
+def test_settings_name_what_the_figure_shows_and_not_what_the_page_is_set_to() -> None:
+    other = Link("ko", "study", "sst2/cnn-additive", sample="review-02")
+    exhibit = Exhibit("means", "두 평균", "J&W", {"": TABLE}, link=other)
+    settings = exhibits.settings_of(here(), exhibit)
+    assert settings["model"] == "sst2/cnn-additive" and settings["text"] == "sample:review-02"
+    assert exhibits.settings_of(here(), replace(exhibit, link=None))["model"] == "sst2/bilstm-additive"
+
+
+def test_a_text_too_long_for_the_link_is_named_by_its_beginning_and_digest() -> None:
+    texts_of = [Link("en", "study", "m", sample="review-01", own="film " * 200 + end) for end in ("good", "bad.")]
+    first, second = (exhibits.settings_of(here(), Exhibit("x", "", "", {}, link=now))["text"] for now in texts_of)
+    assert str(first).startswith("film film") and "1,004 characters" in str(first)
+    assert first != second

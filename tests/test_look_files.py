@@ -202,3 +202,30 @@ def test_a_slide_by_the_book() -> None:
     xml = zipfile.ZipFile(io.BytesIO(data)).read("ppt/slides/slide1.xml").decode()
     assert xml.count('<a:ea typeface="Pretendard"') == xml.count("<a:latin") == 3 and 'lang="ko-KR"' in xml
     assert f'val="{LIGHT.charge[1:]}"' in xml and page.notes_slide.notes_text_frame.text == "Source line"
+
+
+def test_a_long_text_is_drawn_where_the_first_strip_has_most_and_says_so() -> None:
+    words = [f"word{i}" for i in range(500)]
+    weights = [1.0 if 300 <= i < 310 else 0.001 for i in range(500)]
+    rows = [Row("Attention", weights), Row("Gradient", weights)]
+    sizes = {}
+    for look in (PRINT, SLIDE):
+        chart = strips.strips_chart(rows, words, legends=LEGENDS, part="{first} to {last} of {n}", look=look)
+        said = str(chart.description)
+        assert all(f"word{i} 1.00" in said for i in range(300, 310))
+        first, last, n = map(int, re.findall(r"(\d+) to (\d+) of (\d+)", said)[0])
+        assert n == 500 and said.count("word") == 2 * (last - first + 1)
+        spec = axes.to_spec(chart)
+        sizes[look] = spec["height"] / spec["width"]
+    assert sizes[PRINT] < 2**0.5 and sizes[SLIDE] < 0.9
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.integers(1, 6), st.integers(1, 5))
+def test_a_window_holds_as_many_lines_as_it_may_and_the_most_weight(weights: list[float], wide: int, lines: int) -> None:
+    boxes = [strips.Box(i % wide, i // wide, 1, 1, "") for i in range(len(weights))]
+    first, last = strips.window(boxes, weights, lines)
+    n = -(-len(weights) // wide)
+    assert first % wide == 0 and (last % wide == 0 or last == len(weights))
+    assert -(-(last - first) // wide) == min(lines, n)
+    sums = [sum(weights[k * wide : (k + lines) * wide]) for k in range(max(1, n - lines + 1))]
+    assert sum(weights[first:last]) == pytest.approx(max(sums))

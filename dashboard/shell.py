@@ -20,6 +20,7 @@ from core.models.classifier import Classifier
 from core.models.text_model import TextModel
 from core.types import Card, Note, Refusal
 from dashboard import link, resources, surroundings, texts, theme, tokens
+from dashboard.codes import MARKED
 from dashboard.link import Link
 from dashboard.texts import Texts
 from dashboard.theme import Look, Side
@@ -65,6 +66,11 @@ PAGES: dict[str, Page] = {
             "floor": ("none", "own", "half"),
             "count": ("3", "5", "10"),
         },
+    ),
+    "rationales": Page(
+        "rationales.py",
+        "witnesses",
+        {"marked": MARKED, "average": ("plain", "printed"), "encoder": ("bilstm", "average")},
     ),
     "erasure": Page("erasure.py", "witnesses", {"struck": ("flip", *map(str, range(513)))}),
 }

@@ -63,7 +63,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         )
     },
 }
-MEANS = (":tau", ":invisible", ":overlap", ":top_k_tau", "_tvd", "flipped", "jsd", "_05")  # columns whose mean says something
+MEANS: tuple[str, ...] = (":tau", ":invisible", ":overlap", ":top_k_tau", "_tvd", "flipped", "jsd", "_05")  # columns whose mean says something
 MEANS += (":auprc", ":f1", ":mass", ":comprehensiveness", ":sufficiency", "marked", "kept")
 MEANS += ("accuracy", "f1", ":jsd", ":tvd")
 

@@ -131,20 +131,25 @@ def _row(t: Texts, found: Erased, order: str, count: int | None) -> tokens.Row:
     path = found.paths[order]
     gone = 0 if found.alone else path.gone(count)
     label = t.label(found.labels[path.label[0, gone]])
-    parts = [t("strips.gone", gone=gone, n=len(found.words)), said(t, found, path, gone)]
-    if order == "random" and count is None:
-        parts.append(t("strips.median", needed=needed(t, found, middle(path))))
-    elif count is None and path.flips_at[0] is None:
+    parts = [unbroken(t("strips.gone", gone=gone, n=len(found.words))), unbroken(said(t, found, path, gone))]
+    if order == "random" and count is None and not found.alone:
+        parts.append(t("strips.median", needed=unbroken(needed(t, found, middle(path)))))
+    elif count is None and path.flips_at[0] is None and not found.alone:
         parts.append(t("strips.never", label=label))
     return tokens.Row(
         t(f"order.{order}"),
         list(path.scores),
         t(f"strips.{order}"),
         signed=order in ("gradient", "attention_gradient"),
-        note=", ".join(part.replace(" ", UNBROKEN) for part in parts),
+        note=", ".join(parts),
         decimals=digits(path.scores),
         masked=frozenset(path.order[0, :gone].tolist()),
     )
+
+
+def unbroken(text: str) -> str:
+    """A text in which no line ends."""
+    return text.replace(" ", UNBROKEN)
 
 
 def said(t: Texts, found: Erased, path: Path, gone: int) -> str:

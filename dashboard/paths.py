@@ -26,33 +26,37 @@ def paths(
     flip: str,
     alt_text: str,
     half: bool = False,
+    at: float | None = None,
     height: float = OVERVIEW,
     width: float = 520,
     look: Look = SCREEN,
 ) -> Any:
     """A line for each (series, draw) through (x, y), both between 0 and 1, with a point where `flips`.
 
-    `half` marks one half, where the decision changes if there are two labels.
+    `half` marks one half, where the decision changes if there are two labels; `at` marks a place on the horizontal axis.
     """
     p, names = look.palette, names_of(frame, "series")
     key = above(look, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=look.px(2.5))
     color = alt.Color("series:N", title=None, legend=key, scale=alt.Scale(domain=names, range=inks(len(names), look)))
     dashes = alt.Scale(domain=names, range=[DASHES[i % 4] for i in range(len(names))])
-    shapes = alt.Scale(domain=names, range=[SHAPES[i % 4] for i in range(len(names))])
-    hover = tips(("series:N", " ", None), ("gone:Q", x, "d"), ("y:Q", y, ".3f"))
+    hover = [*tips(("series:N", " ", None), ("gone:Q", x, "d"), ("y:Q", y, ".3f")), alt.Tooltip("said:N", title=flip)]
     several = frame.groupby("series")["draw"].transform("nunique") > 1
-    place: dict[str, Any] = {"x": across("x", x, UNIT, grid=False), "y": upward("y", y, UNIT), "color": color}
+    place: dict[str, Any] = {"x": across("x", x, UNIT, grid=False), "y": upward("y", y, UNIT)}
     layers: list[Any] = []
     if half:
         rule = alt.Chart(pd.DataFrame({"y": [0.5]})).mark_rule(color=p.muted, strokeWidth=look.px(1))
         layers.append(rule.encode(y=upward("y", y, UNIT)))
+    if at is not None:
+        rule = alt.Chart(pd.DataFrame({"x": [at]})).mark_rule(color=p.ink, strokeWidth=look.px(1.5))
+        layers.append(rule.encode(x=across("x", x, UNIT, grid=False)))
     for part, opacity in ((frame[several], FADED), (frame[~several], 1.0)):
         lines = alt.Chart(part).mark_line(opacity=opacity, strokeWidth=look.px(1.25 if opacity < 1 else 2))
         dash = alt.StrokeDash("series:N", title=None, legend=key, scale=dashes)
-        layers.append(lines.encode(strokeDash=dash, detail="draw:N", order="x:Q", **place))
-    ends = alt.Chart(frame[frame["flips"]]).mark_point(size=look.area(95), filled=True, opacity=1, stroke=p.page)
-    shape = alt.Shape("series:N", legend=None, scale=shapes)
-    layers.append(ends.encode(shape=shape, tooltip=[*hover, alt.Tooltip("said:N", title=flip)], **place))
+        layers.append(lines.encode(color=color, strokeDash=dash, detail="draw:N", order="x:Q", **place))
+    for i, (name, ink) in reversed(list(enumerate(zip(names, inks(len(names), look), strict=True)))):
+        ends = alt.Chart(frame[frame["flips"] & (frame["series"] == name)])
+        style: dict[str, Any] = {"shape": SHAPES[i % 4], "color": ink, "stroke": p.page, "strokeWidth": look.px(1)}
+        layers.append(ends.mark_point(size=look.area(95), filled=True, opacity=1, **style).encode(tooltip=hover, **place))
     return finished(layers, look, height=height, alt_text=alt_text, width=width, legend=True)
 
 
@@ -98,16 +102,17 @@ def points(
 
 
 def labels(frame: pd.DataFrame, wide: alt.X, tall: alt.Y, look: Look) -> list[Any]:
-    """Names beside points, on the side that has room."""
+    """Names over points, growing to the side that has room."""
     span = float(frame["x"].max()) if len(frame) else 0.0
     text = alt.Chart(frame).encode(x=wide, y=tall, text="label:N")
     layers = []
     for left in (True, False):
         far = f"datum.x >= {span / 2!r}"
-        side: dict[str, Any] = {"align": "right" if left else "left", "dx": look.px(-9 if left else 9), "baseline": "middle"}
+        side: dict[str, Any] = {"align": "right" if left else "left", "dx": look.px(4 if left else -4), "baseline": "bottom"}
+        side |= {"dy": -look.px(7), "fontWeight": 600}
         part = text.transform_filter(far if left else f"!({far})")
         layers += [
-            part.mark_text(stroke=look.palette.page, strokeWidth=look.px(4), strokeJoin="round", fontWeight=600, **side),
-            part.mark_text(fontWeight=600, **side),
+            part.mark_text(stroke=look.palette.page, strokeWidth=look.px(4), strokeJoin="round", **side),
+            part.mark_text(**side),
         ]
     return layers

@@ -13,9 +13,10 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import boxes, controls, erased, evidence, exhibits, frames, link, paths, resources, shell, spread, tokens
+from dashboard import boxes, controls, erased, evidence, exhibits, frames, link, paths, resources, shell, spread, texts, tokens
 from dashboard.erased import AT_FLIP, Erased
 from dashboard.exhibits import Exhibit
+from dashboard.explained import digits
 from dashboard.resources import Choice
 from dashboard.shell import Here
 from dashboard.strips import strips_chart
@@ -156,7 +157,8 @@ def curves(here: Here, view: View, strips: Callable[..., Any], words: Any) -> Ex
 
     def draw(look: Look) -> Any:
         text: dict[str, Any] = {"x": t("curves.x"), "y": y, "flip": t("curves.flip"), "alt_text": alt}
-        drawn = paths.paths(data, **text, half=len(found.labels) == 2, width=WIDE, look=look)
+        at = None if view.count is None else view.count / len(found.words)
+        drawn = paths.paths(data, **text, half=len(found.labels) == 2, at=at, width=WIDE, look=look)
         return spread.stacked([strips(look=look, width=look.px(WIDE)), drawn]) if look.export else drawn
 
     caption = t("curves.caption", n=len(found.words), seed=here.link.seed)
@@ -181,7 +183,7 @@ def single(here: Here, choice: Choice, found: Erased | None) -> None:
         if between is None:
             st.caption(t("single.undefined"))
             return
-        said = {"weight": tokens.number(between[0]), "jsd": tokens.number(between[1], 4, sign=True)}
+        said = {"weight": tokens.number(between[0]), "jsd": tokens.number(between[1], max(3, digits(data["y"])), sign=True)}
         said |= {"top": found.words[found.top], "other": found.words[found.other]}
         alt = t("single.alt", flipping=int(found.flips.sum()), n=len(data), **said)
 
@@ -211,7 +213,14 @@ def pairs(here: Here, choice: Choice, found: Erased | None) -> None:
             text: dict[str, Any] = {"x": t("pairs.x"), "y": t("pairs.y"), "alt_text": alt}
             return paths.points(data, list(names.values()), **text, zero=True, case=case, height=300, look=look)
 
-        caption = t("pairs.caption", negative=negative, compared=f"{len(table):,}", shown=f"{len(data):,}", **shares, **where)
+        caption = t(
+            "pairs.caption",
+            negative=negative,
+            compared=texts.count(len(table)),
+            shown=texts.count(len(data)),
+            **shares,
+            **where,
+        )
         exhibits.show(here, frame, Exhibit("pairs", caption, t("pairs.source"), {"": data}, draw, alt), t("pairs.note"))
 
 
@@ -255,6 +264,7 @@ def flips(here: Here, choice: Choice) -> None:
         where = provenance(here, choice)
         table = resources.table(erased.flips, choice.model)
         shown = table.assign(encoder=[t(f"encoder.{name}") for name in table["encoder"]])
+        shown["n"] = [texts.count(n) for n in shown["n"]]
         for name in (*erased.KINDS, "negative"):
             shown[name] = [f"{100 * share:.1f} %" for share in shown[name]]
         headed = {"encoder": t("flips.encoder"), "n": "n", "negative": t("flips.negative")}

@@ -7,7 +7,8 @@ are the gradient of the decision's probability by each weight (signed: what spea
 that gradient, and chance.
 
 The decoder is linear in the context, so a text is encoded once, the gradient has a closed form, and all steps of an order are
-one product. With nothing left the model reads a zero vector, as in the paper: its bias decides. A text of one word is left out.
+running sums over its words. With nothing left the model reads a zero vector, as in the paper: its bias decides. A text of one
+word is left out.
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from core.types import Refusal
 
 ORDERS = ("attention", "gradient", "attention_gradient", "random")
 SHUFFLES = 5  # random orders of a text, as many as in the paper
-CELLS = 2**21  # weights held at once
+CELLS = 2**22  # weights held at once
 SEEDS = 2**32
 
 
@@ -65,19 +66,13 @@ def removals(words: Contributions, order: str = "attention", *, seed: int = 0) -
     A random order depends on the seed and the number of words alone. Refuses an unknown order and seeds outside 0..2³²−1.
     """
     _check(order, seed)
-    size, most, labels = *words.mask.shape, words.bias.shape[-1]
-    draws = SHUFFLES if order == "random" else 1
-    prob = torch.empty(size, draws, most + 1, labels, dtype=torch.float64)
-    found = torch.arange(most).expand(size, draws, most).clone()
-    for rows, part in by_length(words, CELLS, lambda length: draws * length * (length + 1)):
-        ranked = _shuffled(part, draws, seed) if order == "random" else _descending(part, scores(part, order))
-        width = ranked.shape[-1]
-        steps = torch.arange(width + 1, device=ranked.device)
-        erased = ranked.argsort(-1)[:, :, None] < steps[:, None]  # a word's rank below the number of words gone
-        found[rows, :, :width] = ranked.cpu()
-        prob[rows, :, : width + 1] = after(part, erased).cpu()
-        prob[rows, :, width + 1 :] = prob[rows, :, width : width + 1]
-    return Removals(found, prob, _flips_at(prob, words.lengths.cpu()))
+    ranked = _shuffled(words, seed) if order == "random" else _descending(words, scores(words, order))
+    weights = torch.take_along_dim(words.attention[:, None], ranked, dim=-1)
+    parts = weights[..., None] * torch.take_along_dim(words.effect[:, None], ranked[..., None], dim=2)
+    total, context = _of_the_rest(weights[..., None]), _of_the_rest(parts)
+    left = torch.where(total > 0, context / total.clamp(min=torch.finfo(total.dtype).tiny), 0.0)
+    prob = torch.softmax(left + words.bias[:, None, None], dim=-1).cpu()
+    return Removals(ranked.cpu(), prob, _flips_at(prob, words.lengths.cpu()))
 
 
 def scores(words: Contributions, order: str) -> Tensor:
@@ -127,17 +122,26 @@ def single_weights(words: Contributions, *, seed: int = 0) -> SingleWeights:
     return SingleWeights(attention, distance * there, flips & there, top, _other(top, words.lengths.cpu(), seed))
 
 
+def _of_the_rest(values: Tensor) -> Tensor:
+    """Sums over "batch draw word label" without the first 0, 1, 2, ... words, "batch draw step label"; the last is zero.
+
+    They are added up from the end, so that what is left is never the difference of two large sums.
+    """
+    sums = values.flip(2).cumsum(2).flip(2)
+    return torch.cat([sums, torch.zeros_like(sums[:, :, :1])], dim=2)
+
+
 def _descending(words: Contributions, values: Tensor) -> Tensor:
     """Positions "batch 1 word" from the largest value to the smallest, equals by position, padding last."""
     return values.masked_fill(~words.mask, -torch.inf).argsort(dim=-1, descending=True, stable=True)[:, None]
 
 
-def _shuffled(words: Contributions, draws: int, seed: int) -> Tensor:
+def _shuffled(words: Contributions, seed: int) -> Tensor:
     """Random orders "batch draw word", padding last."""
     lengths = words.lengths.cpu()
-    found = torch.arange(words.mask.shape[1]).expand(len(lengths), draws, -1).clone()
+    found = torch.arange(words.mask.shape[1]).expand(len(lengths), SHUFFLES, -1).clone()
     for length in lengths.unique().tolist():
-        drawn = torch.rand(draws, length, dtype=torch.float64, generator=generator(seed, length)).argsort(-1)
+        drawn = torch.rand(SHUFFLES, length, dtype=torch.float64, generator=generator(seed, length)).argsort(-1)
         found[lengths == length, :, :length] = drawn
     return found.to(words.mask.device)
 

@@ -146,7 +146,6 @@ def strips_chart(
     least, below = (0.5 * digits + 2 * PAD_X, 1.2) if numbers else (0.0, 0.0)
     boxes = layout(words, width=width - beside - 2 * small * bool(beside), size=size, least=least, below=below)
     first, last = window(boxes, rows[0].weights, (SLIDE_LINES if look.base >= 20 else PAGE_LINES) // len(rows))
-    states = [(marks or Marks()).states(i) for i in range(first, last)]
     boxes = [replace(box, y=box.y - boxes[first].y) for box in boxes[first:last]]
     depth = max((box.y + box.height for box in boxes), default=0.0) + below * size
     largest = largest_of(rows) if shared else None
@@ -161,6 +160,7 @@ def strips_chart(
             shapes.append(Text(sub_x, y + 0.8 * size, row.sublabel, small, look.palette.muted))
             y += 1.6 * size
         placed = [replace(box, y=box.y + y) for box in boxes]
+        states = [(marks or Marks()).of(row, i) for i in range(first, last)]
         shapes += row_shapes(cut, placed, scaled(row, largest)[first:last], states, numbers, size, look)
         shapes += beside_shapes(row, width - beside, y + max(depth, 3 * small) / 2, beside, look)
         y += depth + 0.9 * size

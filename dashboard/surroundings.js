@@ -15,8 +15,10 @@ function enterPopover({ key, target }) {
   if (opens && (key === "Enter" || key === " ")) step(30);
 }
 
-function step(tries) {
-  const field = document.querySelector("[data-testid=stPopoverBody] :is(textarea, button, a[href])");
-  if (field) field.focus();
-  else if (tries) setTimeout(step, 100, tries - 1);
+// Fields arrive one after the other, the button of a form before its text area: the first is taken once none is awaited.
+function step(tries, before = 0) {
+  const inside = (what) => document.querySelectorAll(`[data-testid=stPopoverBody] ${what}`);
+  const fields = inside(":is(textarea, button, a[href])");
+  if (fields.length && fields.length === before && !inside("[data-testid=stSkeleton]").length) fields[0].focus();
+  else if (tries) setTimeout(step, 100, tries - 1, fields.length);
 }

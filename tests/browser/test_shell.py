@@ -128,3 +128,32 @@ def test_the_guess_is_locked_in_before_the_result(open_page: Open) -> None:
     visit.page.get_by_role("button", name="Lock in and reveal").click()
     visit.page.wait_for_function("document.querySelectorAll('.strip').length === 4")
     assert "Your guess: somewhat" in visit.page.locator("[data-testid=stMain]").inner_text()
+
+
+def focused(visit: Visit) -> str:
+    """The tag and the words of what the keyboard is on."""
+    return str(visit.page.evaluate("document.activeElement.tagName + ' ' + document.activeElement.innerText"))
+
+
+def test_the_tab_key_meets_no_second_toolbar(open_page: Open) -> None:
+    """Every figure has its own table and files; what Streamlit puts on a chart would only double them."""
+    visit = open_page("agreement", "en", mode="lecture", model=SST)
+    visit.page.locator("[data-testid=stVegaLiteChart]").first.hover()
+    assert visit.page.locator("[data-testid=stElementToolbar]").count() > 0
+    assert visit.page.locator("[data-testid=stElementToolbar]:visible").count() == 0
+
+
+def test_an_own_text_is_typed_without_a_mouse(open_page: Open) -> None:
+    visit = open_page("agreement", "en", mode="lecture", model=SST)
+    for _ in range(30):
+        visit.page.keyboard.press("Tab")
+        if focused(visit).startswith("BUTTON") and "Your own text" in focused(visit):
+            break
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_function("document.activeElement.tagName === 'TEXTAREA'")
+    visit.page.keyboard.press("Control+A")
+    visit.page.keyboard.type("A dull and lifeless film")
+    visit.page.keyboard.press("Control+Enter")
+    visit.page.wait_for_url("**text=A+dull+and+lifeless+film**")
+    visit.rest()
+    assert "lifeless" in visit.page.locator(".strip").first.inner_text()

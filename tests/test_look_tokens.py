@@ -86,6 +86,12 @@ def test_states_of_words() -> None:
     assert ["style" in a for a in cells] == [True, True, False, False]
 
 
+def test_a_strip_may_strike_out_words_of_its_own() -> None:
+    rows = [Row("first", [0.1, 0.2, 0.7], masked={1}), Row("second", [0.1, 0.2, 0.7], masked={0, 2})]
+    states = [a["class"] for a in strips(rows, ["a", "quiet", "film"], marks=Marks(masked={2})).cells()]
+    assert states == ["cell", "cell masked", "cell masked", "cell masked", "cell", "cell masked"]
+
+
 def test_words_have_one_width_in_all_strips_with_numbers() -> None:
     page = strips([Row("a", [0.1, 0.2]), Row("b", [-12.345, 0.1], signed=True, decimals=3)], ["x", "y"], numbers=True)
     grid = page.tags[0][1]

@@ -27,7 +27,7 @@ class Codes(tuple[str, ...]):
         return isinstance(code, str) and (code in tuple(self) or self.form.fullmatch(code) is not None)
 
 
-MARKED = Codes(r"[0-9a-f]{4}(\.\d{1,4}){0,600}", "", "9c41.3.8")
+MARKED = Codes(r"[0-9a-f]{4}(\.[0-9]{1,4}){0,600}", "", "9c41.3.8")
 
 
 def stamp(words: Sequence[str]) -> str:

@@ -115,7 +115,7 @@ def judgment(here: Here, found: Judged, marked: tuple[int, ...]) -> None:
     t, average = here.t, here.key("average")
     with exhibits.figure(here, "judgment", t("judgment.title")) as frame:
         table, thresholds = plausible.table(found, marked, average), plausible.by_threshold(found)
-        st.markdown(verdict(here, table))
+        st.markdown(f"{verdict(here, table)} {against(here, found, table)}".strip())
         table, thresholds = (part.assign(measure=[t(f"measure.{m}") for m in part["measure"]]) for part in (table, thresholds))
         points = table.rename(columns={"measure": "group", "auprc": "x", "comprehensiveness": "y"})
         there = bool(points[["x", "y"]].notna().all(axis=1).any())
@@ -133,7 +133,7 @@ def judgment(here: Here, found: Judged, marked: tuple[int, ...]) -> None:
         words = t("judgment.caption", **values), t("judgment.source")
         exhibit = Exhibit("judgment", *words, tables, draw if there else None, alt, on_screen=False)
         exhibits.show(here, frame, exhibit, t("judgment.note"))
-        case(here)
+        case(here, marked)
 
 
 def drawn(here: Here, points: Any, alt: str, look: Look) -> Any:
@@ -170,15 +170,26 @@ def verdict(here: Here, table: Any) -> str:
     return t("judgment.apart", plausible=named(here, convincing), auprc=auprc, least=least, **most)
 
 
+def against(here: Here, found: Judged, table: Any) -> str:
+    """That the word which the most plausible ranking puts first speaks against the prediction, where it does."""
+    convincing = plausible.best(table, "auprc")
+    values = found.defined(convincing[0]) if convincing else None
+    if not values or (falls := found.defined("leave_one_out")) is None or falls[first := values.index(max(values))] > -0.005:
+        return ""
+    word, rise = texts.plain(found.words[first]), tokens.number(-falls[first])
+    return here.t("judgment.against", measure=here.t(f"measure.{convincing[0]}"), word=word, rise=rise)
+
+
 def named(here: Here, measures: list[str]) -> str:
     """The names of measures in a sentence."""
     return ", ".join(here.t(f"measure.{name}") for name in measures)
 
 
-def case(here: Here) -> None:
+def case(here: Here, marked: tuple[int, ...]) -> None:
     """A button that opens a sentence, marked as a person would, on which the two come apart."""
-    model, sample, _ = CASE
-    if model not in resources.cards() or sample not in resources.samples(model):
+    model, sample, places = CASE
+    shown = here.link.model == model and here.link.own is None and here.link.sample == sample
+    if model not in resources.cards() or sample not in resources.samples(model) or (shown and marked == places):
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(here.t("case.lede"), width="content")

@@ -137,10 +137,16 @@ def scatter_by_length(
     x: str,
     y: str,
     alt_text: str,
+    bounds: Sequence[tuple[float, str]] = (),
+    case: tuple[float, float] | None = None,
+    case_label: str = "",
     height: float = OVERVIEW,
     look: Look = SCREEN,
 ) -> Any:
-    """Points of (length, value) under the means of like length (`frames.by_length`: length, mean, low, high, n)."""
+    """Points of (length, value) under the means of like length (`frames.by_length`: length, mean, low, high, n).
+
+    `bounds` are lengths with what happens there, each named one line below the one before; `case` is a point of its own.
+    """
     p = look.palette
     domain = tau_domain(float(frame["value"].min()) if len(frame) else None)
     hover = tips(("length:Q", x, ",~g"), ("value:Q", y, ".3f"))
@@ -156,7 +162,37 @@ def scatter_by_length(
         base.mark_rule(color=p.ink, strokeWidth=look.px(3)).encode(y=low, y2="high:Q"),
         base.mark_point(color=p.ink, size=look.area(70), opacity=1).encode(y=mean, tooltip=[*hover, *tips(("n:Q", "n", ","))]),
     ]
+    for row, (at, label) in enumerate(bounds):
+        layers += bound(at, label, row, look)
+    if case is not None:
+        layers += ringed(case, case_label, "length", "mean", look)
     return finished(layers, look, height=height, alt_text=alt_text)
+
+
+def bound(at: float, label: str, row: int, look: Look) -> list[Any]:
+    """A dashed upright line with its name on the right, `row` lines from the top."""
+    p = look.palette
+    base = alt.Chart(pd.DataFrame({"length": [at], "label": [label]})).encode(x=alt.X("length:Q"))
+    text = base.encode(y=alt.value(0), text="label:N")
+    place: dict[str, Any] = {"align": "left", "dx": look.px(8), "dy": look.px(6 + 17 * row)}
+    return [
+        base.mark_rule(color=p.ink, strokeWidth=look.px(1), strokeDash=DASHES[2]),
+        text.mark_text(stroke=p.page, strokeWidth=look.px(4), strokeJoin="round", **place),
+        text.mark_text(color=p.muted, **place),
+    ]
+
+
+def ringed(at: tuple[float, float], label: str, x: str, y: str, look: Look) -> list[Any]:
+    """A single case among points: a ring with a page-coloured halo and its label above."""
+    p = look.palette
+    base = alt.Chart(pd.DataFrame({x: [at[0]], y: [at[1]], "label": [label]})).encode(x=alt.X(f"{x}:Q"), y=alt.Y(f"{y}:Q"))
+    place: dict[str, Any] = {"dy": -look.px(15), "fontWeight": 600}
+    return [
+        base.mark_point(color=p.page, size=look.area(130), strokeWidth=look.px(7), filled=False, opacity=1),
+        base.mark_point(color=p.ink, size=look.area(130), strokeWidth=look.px(2.5), filled=False, opacity=1),
+        base.mark_text(stroke=p.page, strokeWidth=look.px(4), strokeJoin="round", **place).encode(text="label:N"),
+        base.mark_text(color=p.ink, **place).encode(text="label:N"),
+    ]
 
 
 def line(

@@ -17,6 +17,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.models import registry
 from core.models.classifier import Classifier
+from core.models.self_attention import SelfAttention
 from core.models.text_model import TextModel
 from core.types import Card, Note, Refusal
 from dashboard import link, resources, surroundings, texts, theme, tokens
@@ -66,6 +67,16 @@ PAGES: dict[str, Page] = {
             "floor": ("none", "own", "half"),
             "count": ("3", "5", "10"),
         },
+    ),
+    "identifiability": Page(
+        "identifiability.py",
+        "witnesses",
+        {
+            "head": tuple(map(str, range(1, 9))),
+            "word": ("most", *map(str, range(1, 513))),
+            "step": tuple(map(str, (0, *(step for step in range(-100, 101, 5) if step)))),
+        },
+        kind=SelfAttention,
     ),
     "rationales": Page(
         "rationales.py",

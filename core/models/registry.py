@@ -99,7 +99,7 @@ def needed(model: TextModel, kind: type[Model]) -> Model:
     if isinstance(model, kind):
         return model
     given, wanted = model.card, ", ".join(name for name, suited in KINDS.items() if issubclass(suited, kind))
-    sentence = f"{given.name} is a {given.encoder} model, of which this cannot be asked; it can of models with {wanted}."
+    sentence = f"This cannot be asked of {given.name}, whose encoder is {given.encoder}; allowed are models with {wanted}."
     raise Refusal("unsuited_model", sentence, given=given.name, allowed=wanted)
 
 

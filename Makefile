@@ -46,7 +46,9 @@ results: $(VENV)/.run  ## the experiments over each model's test set again, resu
 	@set -e; names=$$($(PY) -m core models | $(PY) -c 'import json, sys; \
 	print(*(model["name"] for model in json.load(sys.stdin)["models"]))'); \
 	for model in $$names; do for name in agreement permutation adversary erasure; do \
-	$(READING) $(PY) -m core experiment $$name --model "$$model" --data "$${model%%/*}" $(ARGS); done; done
+	$(READING) $(PY) -m core experiment $$name --model "$$model" --data "$${model%%/*}" $(ARGS); done; \
+	case "$$model" in babi?/*-additive|movie_rationales/*) \
+	$(READING) $(PY) -m core experiment rationales --model "$$model" --data "$${model%%/*}" $(ARGS);; esac; done
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .benchmarks .hypothesis tests/browser/shots

@@ -88,7 +88,7 @@ def points(
     few = len(frame) <= 150
     for usual in (True, False):
         part = frame[(frame["kind"] == kinds[0]) == usual]
-        size = look.area(60 if few else 18 if usual else 45)
+        size = look.area(60 if few else 18 if usual else 32)
         dots = alt.Chart(part).mark_point(size=size, filled=True, opacity=0.45 if usual and not few else 0.85)
         shape = alt.Shape("kind:N", title=None, legend=key, scale=shapes)
         layers.append(dots.encode(x=wide, y=tall, color=color, shape=shape, tooltip=hover))

@@ -266,7 +266,7 @@ def flips(here: Here, choice: Choice) -> None:
         shown = table.assign(encoder=[t(f"encoder.{name}") for name in table["encoder"]])
         shown["n"] = [texts.count(n) for n in shown["n"]]
         for name in (*erased.KINDS, "negative"):
-            shown[name] = [f"{100 * share:.1f} %" for share in shown[name]]
+            shown[name] = [f"{100 * share:.1f}" for share in shown[name]]
         headed = {"encoder": t("flips.encoder"), "n": "n", "negative": t("flips.negative")}
         st.table(
             shown.rename(columns=headed | {kind: t(f"pairs.{kind}") for kind in erased.KINDS}),
@@ -302,7 +302,7 @@ def named(here: Here, table: Any, encoder: bool = False, flan: bool = False) -> 
 
 
 def never(here: Here, table: Any) -> str:
-    """The share of texts that never flip, least and most over the orders, of the last group that has all of them."""
+    """The share of texts that never flip in per cent, from the least to the most of all models and orders."""
     shares = 100 * table["never"]
     return f"{shares.min():.0f}–{shares.max():.0f}"
 

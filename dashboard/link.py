@@ -140,7 +140,7 @@ def suit(cards: Mapping[str, Card], usable: Sequence[str], samples: Samples) -> 
     state["link_left"] = now.model
     alike = now.model in cards and cards[now.model].task.kind == cards[model].task.kind
     state["link"] = moved(now, model, lambda link, name: alike, samples)
-    if st.query_params.get("model") == now.model:
+    if now.model == st.query_params.get("model") != state.get("link_written", {}).get("model"):
         sentence = f"This page cannot show {now.model}; {model} is shown. It can show {', '.join(usable)}."
         values = {"given": now.model, "used": model, "allowed": tuple(usable)}
         state["link_notes"] = (*state["link_notes"], Note("unsuited_in_link", sentence, values))

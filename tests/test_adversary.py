@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from core.agreement import jsd, tvd
-from core.debate.adversary import EPSILON, Adversary, adversary, spotlight_data
-from core.debate.adversary.extremes import optimum, upper_bound
+from core.debate.adversary import EPSILON, Adversary, adversary, descent, spotlight_data
+from core.debate.adversary.extremes import upper_bound
+from core.debate.adversary.optimum import optimum
 from core.interventions import replace
 from core.models import vocabulary as vocab
 from core.models.classifier import Classifier, build
@@ -106,12 +107,18 @@ def test_two_labels_reach_what_a_fine_grid_finds(words, epsilon):
 
 @settings(max_examples=150, deadline=None)
 @given(words=decoders(3), epsilon=st.sampled_from([0.01, 0.05, 0.3]))
-def test_three_labels_are_bracketed(words, epsilon):
+def test_three_labels_are_bounded(words, epsilon):
+    assert brute_force(words, epsilon) <= float(upper_bound(words, epsilon)) + 1e-9
+
+
+@settings(max_examples=4, deadline=None)
+@given(words=decoders(3), epsilon=st.sampled_from([0.01, 0.05, 0.3]))
+def test_three_labels_are_bracketed_and_never_below_the_search(words, epsilon):
     attention, bound = optimum(words, epsilon, 1)
     found = float(jsd(attention[:, 0], words.attention))
     assert moved(words, attention[:, 0]) <= epsilon + 1e-9
+    assert found >= float(jsd(descent.search(words, epsilon, 1)[0][:, 0], words.attention)) - 1e-12
     assert found <= float(bound) + 1e-9
-    assert brute_force(words, epsilon) <= float(bound) + 1e-9
 
 
 @settings(max_examples=60, deadline=None)
@@ -236,6 +243,17 @@ def test_pieces_of_a_word_share_its_weight():
     words = contributions(model, batch)
     assert [len(one.original) for one in found] == [3, 2]
     assert (distance_of_runs(model, batch, weights(found, words)) <= 0.002 + 1e-9).all()
+
+
+def test_four_labels_need_four_words():
+    """Two words for each of four labels that are alike: with two words in all the prediction never stays."""
+    attention = [0.24] * 4 + [0.01] * 4
+    effect = [[4.0 * (label == word % 4) for label in range(4)] for word in range(8)]
+    words = decoder(attention, effect, [0.0] * 4)
+    found, bound = optimum(words, 0.01, 1)
+    assert 0.3 < float(jsd(found[:, 0], words.attention)) <= float(bound)
+    assert int((found > 1e-3).sum()) >= 4
+    assert moved(words, found[:, 0]) <= 0.01
 
 
 # The published search

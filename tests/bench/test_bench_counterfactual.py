@@ -9,7 +9,7 @@ import torch
 from core import data
 from core.debate.adversary import adversary
 from core.debate.adversary.descent import search
-from core.debate.adversary.extremes import optimum
+from core.debate.adversary.optimum import optimum
 from core.debate.permutation import permutations
 from core.models import registry
 from core.models.contributions import contributions

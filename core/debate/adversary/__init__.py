@@ -9,14 +9,14 @@ interval for the logit z = Σ α_w s_w, s_w the logit of all weight on word w. T
 half-spaces; JSD(·, α̂) is convex, so its maximum is at an extreme point, and these have one word (inside the interval) or two
 (an edge of the simplex where z meets a bound): O(W²) numbers in all. With more labels the allowed set is not convex, and there
 is a bracket. Below: the best allowed point of any edge (along an edge a convex function is largest at the first or the last
-allowed point). Above: the least of what each pair of labels alone would allow (TVD ≤ ε bounds their log-odds, which are linear
-again) and of all weight on the least attended word. Where both meet, the optimum is proven.
+allowed point) and of climbs like the search's. Above: the least of what each pair of labels alone would allow (TVD ≤ ε bounds
+their log-odds, which are linear again) and of all weight on the least attended word. Where both meet, the optimum is proven.
 
 The published search is kept beside it, to see what it misses. Words are written words (`core.models.contributions`). Wiegreffe
 & Pinter 2019 answer that no trained module would produce such weights, sentence by sentence; the optimum, one or two words that
 carry everything, makes both points sharper. `constrained` asks for less: a ceiling on each weight, a floor on entropy.
 
-Read `extremes` (the optimum), `descent` (the search), `limits` (ceiling and floor, with `room`, `ceiling`, `floor` under it).
+Read `optimum` (on `extremes`), `descent` (the search), `limits` (ceiling and floor, with `room`, `ceiling`, `floor` under it).
 """
 
 from collections.abc import Callable
@@ -27,8 +27,9 @@ from torch import Tensor
 
 from core.agreement import jsd, tvd
 from core.debate.adversary.descent import search
-from core.debate.adversary.extremes import EPSILON, checked_epsilon, optimum
+from core.debate.adversary.extremes import EPSILON, checked_epsilon
 from core.debate.adversary.limits import Constrained, constrained
+from core.debate.adversary.optimum import optimum
 from core.models.classifier import Classifier
 from core.models.contributions import Contributions, by_length, contributions
 from core.types import Batch, Refusal
@@ -75,7 +76,8 @@ def adversary(
     """For each example the attention with the largest JSD to the model's own among those with TVD(prediction) ≤ ε.
 
     `epsilon` is 0.01 for classification and 0.05 for QA and NLI by default. Further adversaries (`k`) maximize JSD to the
-    original plus the mean JSD to those chosen before. `seed` starts the search. Double precision throughout.
+    original plus the mean JSD to those chosen before. `seed` starts the search and, where more than two labels may be answered,
+    the climbs of the exact method. Double precision throughout.
 
     Refuses an ε outside [0, 1], k outside 1..20, and unknown methods.
     """

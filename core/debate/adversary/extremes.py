@@ -1,10 +1,10 @@
-"""The best allowed attention by enumeration: extreme points, where two labels may be answered, and a bracket where more may.
+"""Points on the edges of the simplex: those where two labels' odds have moved as far as they may, and the best of any points.
 
-The essay of this folder derives it. A point is a pair of words of one text (a word paired with itself is all weight on it), and
-on each pair there are at most two, where the prediction has moved as far as it may.
+The essay of this folder derives them. A point is a pair of words of one text (a word paired with itself is all weight on it),
+and on each pair there are at most two, where the prediction has moved as far as it may.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import log
@@ -13,13 +13,12 @@ import torch
 from torch import Tensor
 from torch.special import xlogy
 
-from core.agreement import jsd, tvd
+from core.agreement import jsd
 from core.models.contributions import Contributions, slab
 from core.types import Kind, Refusal
 
 EPSILON: dict[Kind, float] = {"classification": 0.01, "qa": 0.05, "nli": 0.05}
 SLACK = 1e-11  # of a logit, against rounding
-SCAN, HALVINGS = 33, 50  # points of an edge looked at, then bisection between two of them
 
 
 @dataclass(frozen=True)
@@ -40,25 +39,6 @@ def checked_epsilon(kind: Kind, epsilon: float | None) -> float:
     return epsilon
 
 
-def optimum(words: Contributions, epsilon: float, k: int, seed: int = 0) -> tuple[Tensor, Tensor]:
-    """Attention "batch k word", the best first, and a bound "batch" on its JSD; they meet where two labels may be answered.
-
-    `seed` is not used: nothing is drawn.
-    """
-    attention = words.attention[:, None].repeat(1, k, 1)
-    bound = torch.zeros_like(attention[:, 0, 0])
-    binary = words.bias.isfinite().sum(-1) <= 2
-    for group, candidates in ((binary, _two_labels), (~binary, _several_labels)):
-        rows = group.nonzero().squeeze(-1)
-        if not len(rows):
-            continue
-        part = words.rows(rows)
-        found = _greedy(part, candidates(part, epsilon), k)
-        attention[rows, :, : found.shape[-1]] = found
-        bound[rows] = jsd(found[:, 0], part.attention) if candidates is _two_labels else upper_bound(part, epsilon)
-    return attention, bound
-
-
 def upper_bound(words: Contributions, epsilon: float) -> Tensor:
     """A JSD, "batch", that no attention within ε exceeds: the least over the pairs of labels, each looked at alone."""
     least = words.attention.masked_fill(~words.mask, torch.inf).min(-1).values
@@ -71,7 +51,7 @@ def upper_bound(words: Contributions, epsilon: float) -> Tensor:
     return bound
 
 
-def _two_labels(words: Contributions, epsilon: float) -> Points:
+def two_labels(words: Contributions, epsilon: float) -> Points:
     """The extreme points for texts with one or two possible answers."""
     allowed = words.bias.isfinite().long()
     last = allowed.shape[-1] - 1 - allowed.flip(-1).argmax(-1)
@@ -98,44 +78,19 @@ def _crossings(words: Contributions, label: Tensor, other: Tensor, epsilon: floa
     )
 
 
-def _several_labels(words: Contributions, epsilon: float) -> Points:
-    """The first and the last point of each edge whose prediction stays within ε, as far as a scan finds them."""
-    size = words.mask.shape[1]
-    first, second = torch.triu_indices(size, size, device=words.mask.device)
-    exist = words.mask[:, first] & words.mask[:, second]
-    base, slope = words.effect[:, second] + words.bias[:, None], words.effect[:, first] - words.effect[:, second]
-    prediction = words.prob(words.attention)[:, None]
-
-    def near(weight: Tensor) -> Tensor:
-        return tvd(torch.softmax(base + weight[..., None] * slope, dim=-1), prediction) <= epsilon
-
-    grid = torch.linspace(0, 1, SCAN, dtype=base.dtype, device=base.device)
-    ok = torch.stack([near(point.expand(exist.shape)) for point in grid], dim=-1) & exist[..., None]
-    low = ok.long().argmax(-1)
-    high = SCAN - 1 - ok.flip(-1).long().argmax(-1)
-    sides = [
-        _bisect(near, grid[low], grid[(low - 1).clamp(min=0)]),
-        _bisect(near, grid[high], grid[(high + 1).clamp(max=SCAN - 1)]),
-    ]
-    row, pair = ok.any(-1).nonzero(as_tuple=True)
-    weight = torch.cat([side[row, pair] for side in sides])
-    return Points(row.repeat(2), first[pair].repeat(2), second[pair].repeat(2), weight)
-
-
-def _bisect(near: Callable[[Tensor], Tensor], inside: Tensor, outside: Tensor) -> Tensor:
-    """The last point from inside to outside that is near."""
-    for _ in range(HALVINGS):
-        middle = (inside + outside) / 2
-        ok = near(middle)
-        inside, outside = torch.where(ok, middle, inside), torch.where(ok, outside, middle)
-    return inside
-
-
-def _greedy(words: Contributions, points: Points, k: int) -> Tensor:
-    """Attention "batch k word": the best point, then points far from the original and from those chosen."""
+def greedy(words: Contributions, points: Points, k: int, others: Tensor | None = None) -> Tensor:
+    """Attention "batch k word": the best of the points and of `others` ("batch candidate word", allowed as well), then one far
+    from the original and from those chosen, and so on."""
     chosen: list[Tensor] = []
     for _ in range(k):
-        chosen.append(_best(words, points, chosen)[1])
+        value, attention = _best(words, points, chosen)
+        if others is not None:
+            far = jsd(others, words.attention[:, None])
+            for other in chosen:
+                far = far + jsd(others, other[:, None]) / len(chosen)
+            most, at = far.max(-1)
+            attention = torch.where((most > value)[:, None], others[torch.arange(len(at)), at], attention)
+        chosen.append(attention)
     return torch.stack(chosen, dim=1)
 
 

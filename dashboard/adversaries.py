@@ -10,6 +10,7 @@ from core.debate.adversary import Adversary, Constrained, Spotlight, adversary, 
 from core.explanation import Explanation
 from core.models.classifier import Classifier
 from core.reading import Reading
+from core.types import Card
 from dashboard import texts, tokens
 from dashboard.resources import Choice
 from dashboard.texts import Texts
@@ -50,6 +51,12 @@ def limited(model: Classifier, reading: Reading, epsilon: float, ceiling: float,
     return constrained(model, model.encode([reading.example]), epsilon=epsilon, ceiling=ceiling, floor=floor)[0]
 
 
+def named(card: Card | None, name: str) -> str:
+    """The key of a method's or a series' words: where more than two labels may be answered, the exact method only brackets."""
+    several = card is not None and len(card.task.labels) > 2
+    return {"exact": "bracket", "default": "bracket_default"}.get(name, name) if several else name
+
+
 def entropy(weights: Sequence[float]) -> float:
     """Entropy of an attention in nats: 0 on one word, ln n when even."""
     return float(agreement.entropy(torch.tensor(weights, dtype=torch.float64)))
@@ -75,8 +82,9 @@ def reached(t: Texts, case: Case, other: Adversary, exact: Adversary, seed: int)
     jsd, bound = tokens.number(other.jsd[0], 3), tokens.number(other.upper_bound, 3)
     values = {"jsd": jsd, "bound": bound, "epsilon": f"{case.epsilon:g}"}
     if other.method == "search":
-        missed = tokens.number(max(exact.jsd[0] - other.jsd[0], 0.0), 3)
-        return t("reading.search", **values, exact=tokens.number(exact.jsd[0], 3), missed=missed, seed=seed)
+        missed = tokens.number(exact.jsd[0] - other.jsd[0], 3)
+        said = "reading.search" if exact.exact else "reading.search_found"
+        return t(said, **values, exact=tokens.number(exact.jsd[0], 3), missed=missed, seed=seed)
     if other.jsd[0] < NOTHING:
         return t("reading.nothing" if other.exact else "reading.nothing_found", **values)
     gap = tokens.number(other.upper_bound - other.jsd[0], 3)

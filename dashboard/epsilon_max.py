@@ -12,8 +12,9 @@ import pandas as pd
 import streamlit as st
 
 from core.agreement import bootstrap_mean
+from core.debate.adversary import EPSILON
 from core.types import Refusal
-from dashboard import charts, controls, evidence, exhibits, frames, resources, theme
+from dashboard import adversaries, charts, controls, evidence, exhibits, frames, resources, theme
 from dashboard.exhibits import Exhibit
 from dashboard.resources import Choice
 from dashboard.shell import Here
@@ -124,6 +125,12 @@ def name_parts(model_name: str) -> tuple[str, str]:
     return dataset, model
 
 
+def series_names(t: Texts, model_name: str) -> dict[str, str]:
+    """The series in the reader's words."""
+    card = resources.cards()[model_name]
+    return {name: t(f"series.{adversaries.named(card, name)}") for name in SERIES}
+
+
 def percent(share: float | None) -> str:
     """A share as whole percent; a dash where there is none."""
     return "–" if share is None or pd.isna(share) else f"{round(100 * share)} %"
@@ -135,14 +142,14 @@ def written(mean: float | None, *shares: float | None) -> str:
     return f"{number(mean)}  ({', '.join(percent(share) for share in shares)})" if known else "–"
 
 
-def printed(table: pd.DataFrame, t: Texts) -> pd.DataFrame:
-    """The comparison as it is read: predicted label, the search here, the paper, the exact optimum."""
+def printed(table: pd.DataFrame, t: Texts, exact: str = "exact") -> pd.DataFrame:
+    """The comparison as it is read: predicted label, the search here, the paper, the exact optimum (`exact` names it)."""
     return pd.DataFrame(
         {
             t("table.group"): [t.label(name) or t("table.all") for name in table["group"]],
             t("table.search"): [written(*row) for row in table[["mean", "from_40", "from_60"]].itertuples(index=False)],
             t("table.paper"): [written(*row) for row in table[["paper_mean", "paper_40", "paper_60"]].itertuples(index=False)],
-            t("table.exact"): [number(mean) for mean in table["exact_mean"]],
+            t(f"table.{exact}"): [number(mean) for mean in table["exact_mean"]],
         }
     )
 
@@ -165,7 +172,8 @@ def histogram(here: Here, choice: Choice, of_case: Callable[[str], float | None]
     """JSD over the test set by predicted label; `of_case` gives this sentence's, None where it is not to be seen."""
     t = here.t
     with exhibits.figure(here, "histogram", t("histogram.name")) as frame:
-        series = controls.choose(here, "series", {name: t(f"series.{name}") for name in SERIES}, t("histogram.series"))
+        names = series_names(t, choice.model)
+        series = controls.choose(here, "series", names, t("histogram.series"))
         table = resources.results("adversary", choice.model)
         values = table[SERIES[series]].astype(float)
         groups = {t.label(name) or t("table.all"): values[mask] for name, mask in evidence.by_label(table, choice.model)}
@@ -173,7 +181,7 @@ def histogram(here: Here, choice: Choice, of_case: Callable[[str], float | None]
         case = of_case(series)
         mean, std = number(values.mean()), number(values.std(ddof=0))
         where = evidence.provenance(table, t)
-        caption = t("histogram.caption", mean=mean, std=std, series=t(f"series.{series}"), **where)
+        caption = t("histogram.caption", mean=mean, std=std, series=names[series], **where)
         words = {"x": t("axis.jsd"), "y": t("axis.sentences"), "alt_text": t("histogram.alt", mean=mean, **where)}
         label = t("histogram.this", jsd=number(case))
 
@@ -189,11 +197,12 @@ def beside_paper(here: Here, choice: Choice, of_case: Callable[[str], float | No
     t = here.t
     with exhibits.figure(here, "published", t("published.title")) as frame:
         results, table = resources.results("adversary", choice.model), resources.table(by_group, choice.model)
+        card = resources.cards()[choice.model]
         st.caption(t("published.format"))
-        st.table(printed(table, t), hide_index=True, border="horizontal")
-        caption = t("published.caption", **evidence.provenance(results, t))
-        if table["paper_mean"].isna().all():
-            caption = f"{t('published.absent')} {caption}"
+        st.table(printed(table, t, adversaries.named(card, "exact")), hide_index=True, border="horizontal")
+        known = "absent" if table["paper_mean"].isna().all() else "known"
+        parts = (t("published.caption", **evidence.provenance(results, t)), t(f"published.{known}"))
+        caption = " ".join((*parts, t(f"published.{adversaries.named(card, 'exact')}")))
         exhibits.show(here, frame, Exhibit("published", caption, t("published.source"), {"": table}))
 
 
@@ -241,8 +250,10 @@ def interval_figure(
         if t.has(f"{name}.lede"):
             st.markdown(t(f"{name}.lede"))
         where = evidence.provenance(resources.results("adversary", choice.model), t)
-        series = {name: t(f"series.{name}") for name in SERIES}
-        shown = table.assign(group=table["group"].map(groups), series=table["series"].map(series))
+        series = series_names(t, choice.model)
+        once = EPSILON[resources.cards()[choice.model].task.kind] == adversaries.LOOSE  # the default ε says nothing new then
+        shown = table[table["series"] != "default"] if once else table
+        shown = shown.assign(group=shown["group"].map(groups), series=shown["series"].map(series))
         said = ", ".join(f"{row['group']} {row['series']} {number(row['mean'])}" for row in shown.to_dict("records"))
         alt = t(f"{name}.alt", values=said)
 

@@ -77,7 +77,7 @@ def opened(here: Here, choice: Choice, picked: controls.Picked) -> tuple[Case, A
         epsilon = controls.choose(
             here, "epsilon", names, t("control.epsilon"), help_text=t("control.epsilon_help"), default=default
         )
-        names = {name: t(f"control.{name}") for name in METHODS}
+        names = {name: t(f"control.{adversaries.named(here.card, name)}") for name in METHODS}
         method = controls.choose(here, "method", names, t("control.method"), help_text=t("control.method_help"))
         if method == "search":
             controls.seed(here)
@@ -196,7 +196,8 @@ def word_by_word(here: Here, case: Case, other: Adversary) -> None:
         rows = [tokens.Row(learned, other.original), tokens.Row(adversarial, other.attention[0])]
         tables = {"": tokens.table(rows, words, position=t("table.position"), word=t("table.word"))}
         values = {"tvd": tokens.number(other.tvd[0], 3), "jsd": tokens.number(other.jsd[0], 3), "epsilon": f"{case.epsilon:g}"}
-        caption = t("words.caption", n=len(words), shown=len(table), method=t(f"control.{other.method}"), **values)
+        method = t(f"control.{adversaries.named(here.card, other.method)}")
+        caption = t("words.caption", n=len(words), shown=len(table), method=method, **values)
         alt = t("words.alt", jsd=values["jsd"], tvd=values["tvd"])
 
         def draw(look: theme.Look) -> Any:

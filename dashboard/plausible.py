@@ -5,7 +5,7 @@ with intervals. Marks never enter what is computed by the model, so that a reade
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -65,14 +65,14 @@ class Judged:
         return plausibility(values, marked) if values and marked else None
 
 
-def judged(model: Classifier, reading: Reading, *, seed: int) -> Judged:
-    """A text under every measure, in double precision; `seed` is that of the random scores."""
-    found, words = explain(model, reading, measures=ASKED), reading.example.text
-    scores = {name: found.signed.get(name, values) for name, values in found.scores.items()} | {"random": chance(words, seed)}
+def judged(model: Classifier, reading: Reading) -> Judged:
+    """A text under every measure but chance, in double precision."""
+    found = explain(model, reading, measures=ASKED)
+    scores = {name: found.signed.get(name, values) for name, values in found.scores.items()}
     defined = {name: [v for v in values if v is not None] for name, values in scores.items() if None not in values}
     return Judged(
         model=model.card.name,
-        words=words,
+        words=reading.example.text,
         predicted=found.target,
         prediction=found.prediction,
         scores=scores,
@@ -80,6 +80,18 @@ def judged(model: Classifier, reading: Reading, *, seed: int) -> Judged:
         faithful=faithfulness(model.precise(), reading.example, defined),
         notes=found.notes,
     )
+
+
+def drawn(model: Classifier, reading: Reading, *, seed: int) -> tuple[tuple[float, ...], Faithfulness]:
+    """Random scores of a text, and what their words do to the prediction."""
+    scores = chance(reading.example.text, seed)
+    return scores, faithfulness(model.precise(), reading.example, {"random": scores})["random"]
+
+
+def with_chance(found: Judged, random: tuple[tuple[float, ...], Faithfulness]) -> Judged:
+    """A text under every measure, chance among them."""
+    scores, faithful = random
+    return replace(found, scores={**found.scores, "random": scores}, faithful={**found.faithful, "random": faithful})
 
 
 def own(model: Classifier, reading: Reading, *, marked: tuple[int, ...]) -> Effect:

@@ -30,7 +30,8 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
         names = {name: t(f"control.{name}") for name in plausible.AVERAGES}
         controls.choose(here, "average", names, t("control.average"), help_text=t("control.average_help"))
     with shell.computing(here, 330) as waiting:
-        found = resources.compute(plausible.judged, choice, waiting=waiting, seed=seed)
+        found = resources.compute(plausible.judged, choice, waiting=waiting)
+        found = plausible.with_chance(found, resources.compute(plausible.drawn, choice, waiting=waiting, seed=seed))
     controls.show_prediction(here, picked.place, found.prediction)
     shell.show_notes(here, [note for note in found.notes if note.code not in shell.QUIET])
     shell.show_quality(here)

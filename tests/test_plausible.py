@@ -9,14 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.debate.rationales import chance, faithfulness, plausibility
+from core.models.classifier import Classifier
 from core.reading import Reading
 from core.types import Refusal
 from dashboard import codes, link, plausible, resources, texts
-from dashboard.plausible import MEASURES, Judged, judged
+from dashboard.plausible import MEASURES, Judged
 from tests.small import example, examples, small_model
 
 NAN = float("nan")
 ONE, OTHER = "movie_rationales/bilstm-additive", "babi1/average-additive"
+
+
+def judged(model: Classifier, reading: Reading, seed: int) -> Judged:
+    return plausible.with_chance(plausible.judged(model, reading), plausible.drawn(model, reading, seed=seed))
 
 
 def found(row: int = 2, kind: str = "classification") -> Judged:

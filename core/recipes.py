@@ -95,6 +95,7 @@ SHIPPED: tuple[str, ...] = (
     *(f"{name}:uniform" for name in ("sst2/bilstm-additive", "sst2/average-additive", "imdb/bilstm-additive:words=200")),
     *(f"sst2/bilstm-additive:adversary={s}" for s in ("0.001", "0.0022", "0.0046", "0.01", "0.022", "0.046")),
     *(f"imdb/bilstm-additive:words=200:adversary={s}" for s in ("0.001", "0.0046", "0.022")),
+    *(f"sst2/average-additive:guide={guide}" for guide in ("base", "adversary")),
     *(f"{name}/bilstm-additive:uniform" for name in ("ag_news", "newsgroups_sports")),
     *(f"{name}/average-additive" for name in ("pronoun", "sst_wiki")),
     "sst_wiki/bilstm-additive",

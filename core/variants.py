@@ -28,7 +28,7 @@ Obtain = Callable[[str], TextModel]  # a model by name
 UNKNOWN = "\N{WHITE SQUARE}"  # stands for a word that is taken out; in no vocabulary
 FRESH = 1001  # added to the seed of an adversary, which must not start where its base did
 ADVERSARY_EPOCHS, PATIENCE = 12, 3
-CHOSEN: dict[str, str] = {}  # the λ of the adversary that guides, by data set: the least with a mean JSD above .4 on validation
+CHOSEN = {"sst2": "0.01", "imdb": "0.022"}  # λ of the adversary that guides: the least with a mean JSD above .4 on validation
 
 
 @dataclass(frozen=True)

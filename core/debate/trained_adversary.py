@@ -21,6 +21,7 @@ from core.types import Batch, Loss, Run
 
 SMALLEST = torch.finfo(torch.float32).tiny  # a weight of the base that underflowed would make the divergence infinite
 
+
 def imitate(base: Classifier, strength: float) -> Loss:
     """The loss L of a run against the base model's on the same batch, with λ = `strength`; Wiegreffe & Pinter 2019, eq. 3."""
 

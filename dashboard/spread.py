@@ -217,4 +217,6 @@ def stacked(parts: Sequence[Any]) -> Any:
     config, bare = parts[0].config, [part.copy(deep=False) for part in parts]
     for part in bare:
         part.config = part.description = alt.Undefined
-    return alt.vconcat(*bare, config=config, description=said)
+    # Shared scales would take a chart's legend to the top of all.
+    own: dict[str, Any] = dict.fromkeys(("color", "strokeDash", "shape"), "independent")
+    return alt.vconcat(*bare, config=config, description=said).resolve_scale(**own)

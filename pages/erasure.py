@@ -140,11 +140,13 @@ def show_results(here: Here, view: View) -> None:
 
 
 def reading(here: Here, found: Erased) -> str:
-    """What the orders come to, in a sentence."""
+    """What the orders come to, in a sentence or two."""
     if found.alone:
         return here.t("reading.one")
     said = {order: erased.needed(here.t, found, erased.middle(path)) for order, path in found.paths.items()}
-    return here.t("reading.text", **said)
+    everything = any(erased.middle(path) == len(found.words) for path in found.paths.values())
+    parts = [here.t("reading.text", **said), *([here.t("reading.all", n=len(found.words))] if everything else [])]
+    return " ".join(parts)
 
 
 def curves(here: Here, view: View, strips: Callable[..., Any], words: Any) -> Exhibit:
@@ -183,7 +185,7 @@ def single(here: Here, choice: Choice, found: Erased | None) -> None:
         if between is None:
             st.caption(t("single.undefined"))
             return
-        said = {"weight": tokens.number(between[0]), "jsd": tokens.number(between[1], max(3, digits(data["y"])), sign=True)}
+        said = {"weight": tokens.number(between[0]), "jsd": tokens.number(between[1], max(3, digits(data["y"].tolist())), sign=True)}
         said |= {"top": found.words[found.top], "other": found.words[found.other]}
         alt = t("single.alt", flipping=int(found.flips.sum()), n=len(data), **said)
 

@@ -162,24 +162,25 @@ def scatter_by_length(
         base.mark_rule(color=p.ink, strokeWidth=look.px(3)).encode(y=low, y2="high:Q"),
         base.mark_point(color=p.ink, size=look.area(70), opacity=1).encode(y=mean, tooltip=[*hover, *tips(("n:Q", "n", ","))]),
     ]
-    for row, (at, label) in enumerate(bounds):
-        layers += bound(at, label, row, look)
+    layers += bounded(bounds, look)
     if case is not None:
         layers += ringed(case, case_label, "length", "mean", look)
     return finished(layers, look, height=height, alt_text=alt_text)
 
 
-def bound(at: float, label: str, row: int, look: Look) -> list[Any]:
-    """A dashed upright line with its name on the right, `row` lines from the top."""
-    p = look.palette
-    base = alt.Chart(pd.DataFrame({"length": [at], "label": [label]})).encode(x=alt.X("length:Q"))
-    text = base.encode(y=alt.value(0), text="label:N")
-    place: dict[str, Any] = {"align": "left", "dx": look.px(8), "dy": look.px(6 + 17 * row)}
-    return [
-        base.mark_rule(color=p.ink, strokeWidth=look.px(1), strokeDash=DASHES[2]),
-        text.mark_text(stroke=p.page, strokeWidth=look.px(4), strokeJoin="round", **place),
-        text.mark_text(color=p.muted, **place),
-    ]
+def bounded(bounds: Sequence[tuple[float, str]], look: Look) -> list[Any]:
+    """Dashed upright lines, and right of the last one their names, one below the other."""
+    p, last = look.palette, max((at for at, _ in bounds), default=0.0)
+    rules = alt.Chart(pd.DataFrame({"length": [at for at, _ in bounds]})).mark_rule(color=p.ink, strokeDash=DASHES[2])
+    layers = [rules.encode(x=alt.X("length:Q"), strokeWidth=alt.value(look.px(1)))] if bounds else []
+    for row, (_, label) in enumerate(bounds):
+        text = alt.Chart(pd.DataFrame({"length": [last], "label": [label]})).encode(x="length:Q", y=alt.value(0), text="label:N")
+        place: dict[str, Any] = {"align": "left", "dx": look.px(8), "dy": look.px(6 + 17 * row)}
+        layers += [
+            text.mark_text(stroke=p.page, strokeWidth=look.px(4), strokeJoin="round", **place),
+            text.mark_text(color=p.muted, **place),
+        ]
+    return layers
 
 
 def ringed(at: tuple[float, float], label: str, x: str, y: str, look: Look) -> list[Any]:

@@ -21,7 +21,7 @@ from dashboard.theme import Look
 from dashboard.unseen import Head, Moved
 
 GUESSES = ("none", "some", "much")
-WORD_WIDTH, SLIDER_WIDTH = 190, 300
+WORD_WIDTH, SLIDER_WIDTH = 170, 230
 CELL = 14  # pixels of a matrix's row
 
 
@@ -147,7 +147,7 @@ def slide(here: Here) -> int:
         min_value=-100,
         max_value=100,
         step=5,
-        format="%d %%",
+        format="%d\u00a0%%",
         key="walk_step",
         width=SLIDER_WIDTH,
         help=here.t("control.step_help"),

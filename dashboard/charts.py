@@ -174,7 +174,8 @@ def bounded(bounds: Sequence[tuple[float, str]], look: Look) -> list[Any]:
     rules = alt.Chart(pd.DataFrame({"length": [at for at, _ in bounds]})).mark_rule(color=p.ink, strokeDash=DASHES[2])
     layers = [rules.encode(x=alt.X("length:Q"), strokeWidth=alt.value(look.px(1)))] if bounds else []
     for row, (_, label) in enumerate(bounds):
-        text = alt.Chart(pd.DataFrame({"length": [last], "label": [label]})).encode(x="length:Q", y=alt.value(0), text="label:N")
+        named = alt.Chart(pd.DataFrame({"length": [last], "label": [label]}))
+        text = named.encode(x="length:Q", y=alt.value(0), text="label:N")
         place: dict[str, Any] = {"align": "left", "dx": look.px(8), "dy": look.px(6 + 17 * row)}
         layers += [
             text.mark_text(stroke=p.page, strokeWidth=look.px(4), strokeJoin="round", **place),

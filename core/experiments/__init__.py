@@ -117,7 +117,7 @@ def run(
         raise Refusal("unknown_experiment", f"There is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}.", given=name)
     if workers < 1:
         raise Refusal("out_of_range", f"--workers is {workers}; at least 1 is allowed.", given=workers)
-    card = registry.needed(registry.load(model_name), EXPERIMENTS[name].kind).card
+    card = registry.needed(_model(name, model_name), EXPERIMENTS[name].kind).card
     examples = data.load(dataset, split, limit=limit)
     settings = _settings(name, card, dataset, split, len(examples), limit)
     path = path_of(name, model_name, root)
@@ -196,14 +196,20 @@ def _each(jobs: Sequence[Job], workers: int) -> Iterator[Path]:
 def _part(job: Job) -> Path:
     """Computes and saves one part; batches inside it stay small so that long texts fit in memory."""
     name, model_name, index, examples, path = job
+    model = _model(name, model_name)
     if EXPERIMENTS[name].variants is not None:
-        rows = EXPERIMENTS[name].rows(variants.obtain(model_name), examples)
+        rows = EXPERIMENTS[name].rows(model, examples)
     else:
-        rows = _in_batches(name, registry.load(model_name).precise(), examples)
+        rows = _in_batches(name, model.precise(), examples)
     frame = pd.DataFrame([{"index": i, **row} for i, row in zip(index, rows, strict=True)])
     frame.to_parquet(path.with_suffix(".new"))
     path.with_suffix(".new").replace(path)
     return path
+
+
+def _model(name: str, model_name: str) -> TextModel:
+    """The committed model, or for a table of variants one that was trained here or is trained now."""
+    return registry.load(model_name) if EXPERIMENTS[name].variants is None else variants.obtain(model_name)
 
 
 def _in_batches(name: str, model: TextModel, examples: Sequence[Example]) -> list[Row]:

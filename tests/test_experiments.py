@@ -10,13 +10,17 @@ import torch
 
 from core import experiments
 from core.debate.permutation import permutations
+from core.experiments import variance
 from core.models import registry
 from core.models import vocabulary as vocab
+from core.models.classifier import Classifier
 from core.types import Refusal
 from tests.small import WORDS, example, small_card, small_model, small_vocabulary
 
 MODEL, PART, N = "sst2/bilstm-additive:small", 7, 12
-NAMES = list(experiments.EXPERIMENTS)
+KNOWN = experiments.EXPERIMENTS
+NAMES = [name for name, made in KNOWN.items() if made.variants is None and made.kind is Classifier]  # a row a sentence
+OVER_VARIANTS = [name for name, made in KNOWN.items() if made.variants is not None]  # a row a training
 TABLES = sorted(path for path in experiments.RESULTS.rglob("*.parquet") if path.parent.suffix != ".parts")
 CARRIED = {"index", "n_words", "label", "predicted", "prob", "max_attention"}  # what every table has
 
@@ -41,6 +45,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     load = registry.load
     monkeypatch.setattr(experiments, "PART", PART)
     monkeypatch.setattr(registry, "load", lambda name: load(name, root=tmp_path, vocabularies=tmp_path))
+    monkeypatch.setattr(variance, "obtain", lambda name: small_model(seed=int(name.rpartition("=")[2])).precise())
     monkeypatch.setenv("ATTENTION_DATA", str(tmp_path))
     return tmp_path
 
@@ -62,7 +67,7 @@ def test_a_table_has_a_row_for_every_sentence_and_no_sentence(small: Path, name:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_length_of_a_text_that_was_cut_is_what_was_read(name: str) -> None:
+def test_the_length_of_a_text_that_was_cut_is_what_was_read(small: Path, name: str) -> None:
     long = [example(" ".join(["film", "good", "bad"] * 171)), example("a quiet film")]
     assert [row["n_words"] for row in experiments.EXPERIMENTS[name].rows(small_model().precise(), long)] == [512, 3]
 
@@ -202,10 +207,15 @@ def test_committed_tables_are_of_the_committed_models(path: Path) -> None:
     model = "/".join(path.with_suffix("").relative_to(experiments.RESULTS / name).parts).replace("@", ":")
     table = experiments.results(name, model)
     said = table.attrs["provenance"]
-    cards = registry.cards()
-    assert said["weights_sha256"] == cards[model].weights_sha256 if model in cards else ":seed=" in model
-    assert said["n"] == len(table) and said["split"] == "test"
-    assert all(pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes)
+    cards, over = registry.cards(), KNOWN[name].variants
+    assert said["weights_sha256"] == cards[model].weights_sha256 if model in cards else over or ":seed=" in model
+    assert said["split"] == "test"
+    named = {"variant", "normalizer", "kind", "value"} if over else set()
+    assert all(pd.api.types.is_numeric_dtype(table[column]) for column in set(table) - named)
+    if over:
+        assert table["variant"].tolist() == over(model) and set(table["n"]) == {said["n"]}
+    else:
+        assert said["n"] == len(table)
 
 
 def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:

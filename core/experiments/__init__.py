@@ -63,9 +63,10 @@ EXPERIMENTS: dict[str, Experiment] = {
         )
     },
 }
-MEANS: tuple[str, ...] = (":tau", ":invisible", ":overlap", ":top_k_tau", "_tvd", "flipped", "jsd", "_05")  # columns whose mean says something
-MEANS += (":auprc", ":f1", ":mass", ":comprehensiveness", ":sufficiency", "marked", "kept")
-MEANS += ("accuracy", "f1", ":jsd", ":tvd")
+MEANS = (  # columns whose mean says something
+    *(":tau", ":invisible", ":overlap", ":top_k_tau", "_tvd", ":tvd", "flipped", "jsd", "_05"),
+    *(":auprc", ":f1", ":mass", ":comprehensiveness", ":sufficiency", "marked", "kept", "accuracy", "f1"),
+)
 
 
 def path_of(name: str, model: str, root: Path = RESULTS) -> Path:
@@ -124,10 +125,12 @@ def run(
     parts = _prepare(path.with_suffix(".parts"), settings)
     jobs = _jobs(name, model_name, examples, parts)
     left = [job for job in jobs if not job[-1].exists()]
+    rows, made = sum(len(job[2]) for job in jobs), sum(len(job[2]) for job in jobs if job[-1].exists())
     started = time.time()
-    for finished, _ in enumerate(_each(left, workers), len(jobs) - len(left) + 1):
+    for job, _ in zip(left, _each(left, workers), strict=True):
+        made += len(job[2])
         if progress:
-            progress(min(finished * len(examples) // len(jobs), len(examples)), len(examples))
+            progress(made, rows)
     _join(jobs, path, settings | {"seconds": round(time.time() - started, 1), "date": time.strftime("%Y-%m-%d")})
     shutil.rmtree(parts)
     return path
@@ -221,8 +224,8 @@ def _in_batches(name: str, model: TextModel, examples: Sequence[Example]) -> lis
 
 
 def _small(frame: pd.DataFrame) -> pd.DataFrame:
-    """Floats in single precision, which is more than any figure shows."""
-    return frame.astype({c: "float32" for c in frame.columns if frame[c].dtype == "float64"})
+    """Floats in single precision, which is more than any figure shows; what is undefined everywhere is a number too."""
+    return frame.astype({c: "float32" for c in frame.columns if frame[c].dtype == "float64" or frame[c].isna().all()})
 
 
 def describe(path: Path) -> Row:

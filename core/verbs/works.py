@@ -67,7 +67,7 @@ def _experiment(args: argparse.Namespace) -> Answer:
         raise Refusal("out_of_range", f"--limit is {args.limit}; at least 1 is allowed.", given=args.limit)
 
     def told(done: int, total: int) -> None:
-        print(f"{args.model}: {done} of {total} examples", file=sys.stderr, flush=True)
+        print(f"{args.model}: {done} of {total} rows", file=sys.stderr, flush=True)
 
     path = experiments.run(
         args.name,

@@ -14,6 +14,7 @@ from torch import Tensor
 from core import importance, planted
 from core.agreement import jsd, tvd
 from core.debate.deception import hide
+from core.debate.deception import mass as forbidden_mass
 from core.debate.guide import follow
 from core.debate.trained_adversary import imitate
 from core.models import vocabulary as vocab
@@ -33,13 +34,14 @@ Told = Callable[[str, Progress], bool | None]  # told which model is trained and
 
 @dataclass(frozen=True)
 class Model:
-    """What came of one training, on the test sentences: accuracy, mean attention on the deciding word, mean distances to the
-    first model, and how far the prediction moves (TVD) without the deciding word."""
+    """What came of one training, on the test sentences: accuracy, mean attention on the deciding word and on all forbidden
+    words, mean distances to the first model, and how far the prediction moves (TVD) without the deciding word."""
 
     name: str
     classifier: Classifier
     accuracy: float
     mass: float
+    forbidden: float
     tvd: float
     jsd: float
     without: float
@@ -184,14 +186,14 @@ def _measured(
     attention: dict[str, tuple[float, ...]] = {}
     first: tuple[Tensor, Tensor] | None = None
     for job in jobs:
-        weights, prob, mass = _run(job, fitted, test, chosen.deciding)
-        _, without, _ = _run(job, fitted, shorter, chosen.deciding)
+        weights, prob, mass, forbidden = _run(job, fitted, test, chosen.deciding)
+        without = _run(job, fitted, shorter, chosen.deciding)[1]
         first = first or (weights, prob)
         gold = torch.tensor([example.label for example in test])
         accuracy = float((prob.argmax(-1) == gold).double().mean())
         apart = {"tvd": tvd(prob, first[1]), "jsd": jsd(weights, first[0]), "without": tvd(prob, without)}
         means = {key: float(values.mean()) for key, values in apart.items()}
-        found.append(Model(job.name, fitted[job.name], accuracy, mass, **means, epochs=epochs[job.name]))
+        found.append(Model(job.name, fitted[job.name], accuracy, mass, forbidden, **means, epochs=epochs[job.name]))
         attention[job.name] = tuple(weights[0, 1 : len(test[0].text) + 1].tolist())
     return Made(tuple(found), test[0].text, attention, stopped)
 
@@ -199,12 +201,18 @@ def _measured(
 @torch.no_grad()
 def _run(
     job: _Job, fitted: Mapping[str, Classifier], examples: Sequence[Example], deciding: Sequence[str]
-) -> tuple[Tensor, Tensor, float]:
-    """Weights "example token", probabilities, and the mean mass on the deciding word, of a job's model under its guide."""
+) -> tuple[Tensor, Tensor, float, float]:
+    """Weights "example token", probabilities, and the mean mass on the deciding word and on the forbidden ones, of a job's
+    model under its guide."""
     model = fitted[job.name]
     batch = model.encode(examples)
     run = model.run(batch, intervene=(follow(fitted[job.like]) if job.role == "guided" else as_it_is)(batch))
-    return run.attention[:, 0, 0, 0], importance.probabilities(run.logits), mass_on(deciding)(run, batch)
+    return (
+        run.attention[:, 0, 0, 0],
+        importance.probabilities(run.logits),
+        mass_on(deciding)(run, batch),
+        float(forbidden_mass(run, batch).mean()),
+    )
 
 
 def _deciding(batch: Batch, deciding: Sequence[str]) -> Tensor:

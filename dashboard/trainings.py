@@ -1,0 +1,104 @@
+"""Trainings that go on in a visitor's session: a thread of its own behind the gate of all heavy jobs, told to stop by an event.
+
+The page stays usable meanwhile, and others wait their turn as always. Nothing is cached, and nobody else sees what comes of
+it. Where nobody has looked for a minute (the tab is closed), a training ends by itself.
+"""
+
+import logging
+import threading
+import time
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from core import workshop
+from core.device import Gate
+from core.planted import Plan
+from core.training import Progress
+from core.workshop import Made
+from dashboard import resources
+
+FORGOTTEN = 60.0  # seconds after which nobody seems to look
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What is to be trained; `strength` is λ where the experiment has one, `encoder` the models' where it can be chosen."""
+
+    name: str
+    plan: Plan
+    encoder: str
+    strength: float | None
+
+
+class _GivenUp(Exception):
+    """The reader stopped waiting for the gate."""
+
+
+@dataclass
+class Training:
+    """A training that goes on, or went on, in one visitor's session. The thread writes, the page reads."""
+
+    chosen: Chosen
+    points: list[tuple[str, int, float, float]] = field(default_factory=list)  # model, batch, loss, mass
+    place: int = 0
+    stop: threading.Event = field(default_factory=threading.Event)
+    looked: float = field(default_factory=time.monotonic)
+    made: Made | None = None
+    error: Exception | None = None
+    thread: threading.Thread | None = None
+
+    @property
+    def live(self) -> bool:
+        """Whether it is still going on."""
+        return self.thread is not None and self.thread.is_alive()
+
+    @property
+    def unwanted(self) -> bool:
+        """Whether the reader stopped it, or is gone."""
+        return self.stop.is_set() or time.monotonic() - self.looked > FORGOTTEN
+
+    def told(self, model: str, now: Progress) -> bool:
+        """Notes where a training stands; whether it shall go on."""
+        if now.watched is not None:
+            batch = self.points[-1][1] + 1 if self.points and self.points[-1][0] == model else 1
+            self.points.append((model, batch, now.loss, now.watched))
+        return not self.unwanted
+
+    def waiting(self, place: int) -> None:
+        """Notes the place in the gate's line, and leaves the line where the reader gave up."""
+        self.place = place
+        if self.unwanted:
+            raise _GivenUp
+
+    def run(self, gate: Gate) -> None:
+        """Trains in the gate; what goes wrong is kept for the page to say."""
+        chosen = self.chosen
+        try:
+            with gate.turn(self.waiting):
+                self.place = 0
+                self.made = workshop.make(
+                    chosen.name, chosen.plan, encoder=chosen.encoder, strength=chosen.strength, told=self.told
+                )
+        except _GivenUp:
+            self.made = Made((), (), {}, stopped=True)
+        except Exception as error:
+            log.error("A training on a page failed", exc_info=error)
+            self.error = error
+
+
+def of_session() -> dict[str, Training]:
+    """The trainings of this session by experiment."""
+    kept: dict[str, Training] = st.session_state.setdefault("workbench", {})
+    return kept
+
+
+def start(chosen: Chosen) -> None:
+    """Begins a training in this session; one that still goes on ends first."""
+    if (before := of_session().get(chosen.name)) is not None:
+        before.stop.set()
+    training = Training(chosen)
+    training.thread = threading.Thread(target=training.run, args=(resources.gate(),), name="workbench", daemon=True)
+    of_session()[chosen.name] = training
+    training.thread.start()

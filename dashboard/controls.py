@@ -55,8 +55,10 @@ def current_choice(here: Here) -> Choice | None:
 
 
 def pick_model(here: Here, names: Sequence[str]) -> None:
-    """The model's select box; models of a seed or another variant are shown only where the link names one."""
-    shown = [name for name in names if ":" not in name or name == here.link.model]
+    """The model's select box; models of a seed or another variant are shown only where the link names one, or where the page is
+    about the variants of all that it can show."""
+    about = bool(shell.PAGES[here.page].variants)
+    shown = [name for name in names if about or ":" not in name or name == here.link.model]
     st.session_state["picker_model"] = here.link.model
     st.selectbox(here.t("picker.model"), shown, key="picker_model", width=MODEL_WIDTH, on_change=choose_model)
 

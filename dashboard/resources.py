@@ -54,15 +54,17 @@ def compute(
     function: Callable[Concatenate[Any, Reading, P], Answer],
     choice: Choice,
     *,
+    others: Sequence[str] = (),
     waiting: Waiting | None = None,
     **settings: Any,
 ) -> Answer:
     """`function(model, reading, **settings)` for a choice, from the cache or computed inside the gate.
 
-    Raises what the function, the reading or the loading of the model refuses; refusals are not cached.
+    Where `others` names further models, the function is given them too, as `others=[model]` in that order. Raises what the
+    function, the reading or the loading of a model refuses; refusals are not cached.
     """
-    weights = cards()[choice.model].weights_sha256 if choice.model in cards() else ""
-    key = (function, VERSION, choice, weights, tuple(sorted(settings.items())))
+    weights = tuple(cards()[name].weights_sha256 if name in cards() else "" for name in (choice.model, *others))
+    key = (function, VERSION, choice, tuple(others), weights, tuple(sorted(settings.items())))
     try:
         return _computed(*key, _admitted=False)
     except _NotYet:
@@ -81,7 +83,8 @@ def _computed(
     function: Callable[..., Any],
     version: int,
     choice: Choice,
-    weights: str,
+    others: tuple[str, ...],
+    weights: tuple[str, ...],
     settings: tuple[tuple[str, Any], ...],
     *,
     _admitted: bool,
@@ -89,7 +92,8 @@ def _computed(
     if not _admitted:
         raise _NotYet
     loaded = model(choice.model)
-    return function(loaded, read(loaded, choice.text, choice.query or None), **dict(settings))
+    beside = {"others": [model(name) for name in others]} if others else {}
+    return function(loaded, read(loaded, choice.text, choice.query or None), **beside, **dict(settings))
 
 
 def model(name: str) -> TextModel:
@@ -98,7 +102,7 @@ def model(name: str) -> TextModel:
     return _model(name, card.weights_sha256 if card else "")
 
 
-@st.cache_resource(max_entries=24, show_spinner=False)
+@st.cache_resource(max_entries=48, show_spinner=False)
 def _model(name: str, weights: str) -> TextModel:
     return registry.load(name, device.best_device(), cache=states())
 

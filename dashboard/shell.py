@@ -40,12 +40,16 @@ log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class Page:
     """A lesson: its file, its section, its own keys in the link with their codes, the default first, and the kind of model that
-    it can show."""
+    it can show.
+
+    A lesson about trainings of a model offers those that were also trained as each of its `variants` (":seed=" for any seed).
+    """
 
     file: str
     section: str = ""
     keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
     kind: type[TextModel] = Classifier
+    variants: Sequence[str] = ()
 
 
 PAGES: dict[str, Page] = {
@@ -149,7 +153,13 @@ def menu(lang: str) -> dict[str, list[st.Page]]:
 
 def usable(path: str) -> dict[str, Card]:
     """The cards of the models that a page can show, by name."""
-    return {name: card for name, card in resources.cards().items() if registry.suits(card, PAGES[path].kind)}
+    cards, page = resources.cards(), PAGES[path]
+    return {
+        name: card
+        for name, card in cards.items()
+        if registry.suits(card, page.kind)
+        and all(any(other.startswith(name + part) for other in cards) for part in page.variants)
+    }
 
 
 def page_of(path: str) -> Path:

@@ -185,6 +185,15 @@ def people(model_name: str, change: str) -> float | None:
     return bootstrap_mean(resources.results("rationales", model_name)[f"people:{change}"].to_numpy(dtype=float)).mean
 
 
+def unsigned(model_name: str, average: str) -> dict[str, str]:
+    """Comprehensiveness of the signed measures when they are taken by magnitude, as attention is; none where it was not run."""
+    results = resources.results("rationales", model_name)
+    columns = {name: f"|{name}|:comprehensiveness" for name in ("leave_one_out", "integrated_gradients")}
+    if not set(columns.values()) <= set(results):
+        return {}
+    return {name: tokens.number(AVERAGES[average] * results[column].mean()) for name, column in columns.items()}
+
+
 def winners(model_name: str) -> pd.DataFrame:
     """series, mean, low, high, n: the share of documents in which a measure with the highest AUPRC is also one with the highest
     comprehensiveness ("same"), and what remains of it when the latter are dealt to other documents ("dealt", mean of DEALS)."""

@@ -217,9 +217,17 @@ def movies(here: Here, family: str) -> None:
         alt = t(f"{family}.alt", values=spoken_means(table))
         draw = partial(means, here, table, t(f"{family}.x"), alt)
         exhibit = Exhibit(family, t(f"{family}.caption", **where), t(f"{family}.source"), {"": table}, draw, alt)
-        exhibits.show(
-            here, frame, exhibit, t(f"{family}.note", **winners(model)) if family == "faithful" else t(f"{family}.note")
-        )
+        exhibits.show(here, frame, exhibit, *notes(here, family, model, average))
+
+
+def notes(here: Here, family: str, model: str, average: str) -> list[str]:
+    """How a family's figure is to be read; of the faithful one also what the sign is worth."""
+    t = here.t
+    if family == "plausible":
+        return [t("plausible.note")]
+    magnitudes = plausible.unsigned(model, average)
+    signs = t("faithful.unsigned", **magnitudes) if magnitudes else t("faithful.signs")
+    return [signs, t("faithful.note", **winners(model))]
 
 
 def winners(model: str) -> dict[str, str]:

@@ -161,6 +161,14 @@ def test_families_by_hand(run_over_four: None) -> None:
     assert plausible.people(ONE, "comprehensiveness") == pytest.approx(0.2)
 
 
+def test_what_the_sign_is_worth(run_over_four: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert plausible.unsigned(ONE, "plain") == {}
+    more = {f"|{name}|:comprehensiveness": [0.1, 0.2, 0.3, 0.4] for name in ("leave_one_out", "integrated_gradients")}
+    monkeypatch.setattr(resources, "results", lambda name, model: frame().assign(**more))
+    assert plausible.unsigned(ONE, "plain") == {"leave_one_out": "0.25", "integrated_gradients": "0.25"}
+    assert plausible.unsigned(ONE, "printed")["leave_one_out"] == "0.21"
+
+
 def test_how_often_the_same_measure_wins(run_over_four: None) -> None:
     """First: attention twice. Second: both tie on AUPRC, gradient is needed. Fourth: attention, then gradient; chance aside."""
     same, dealt = plausible.winners(ONE).to_dict("records")

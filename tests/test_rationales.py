@@ -204,6 +204,18 @@ def test_signs_count_where_a_measure_has_them() -> None:
     assert row["leave_one_out:auprc"] == pytest.approx(plausibility(change[0], [3, 4]).auprc)
 
 
+def test_signed_measures_are_given_by_magnitude_too() -> None:
+    model, text = small_model().precise(), dataclasses.replace(examples()[2], evidence=(3, 4))
+    row = experiment.rationales(model, [text])[0]
+    with torch.no_grad():
+        target = model.run(batch := model.encode([text])).logits.argmax(-1)
+    moved, _ = importance.leave_one_out(model, batch, target=target)
+    assert row["|leave_one_out|:auprc"] == pytest.approx(plausibility(moved[0], [3, 4]).auprc)
+    own = faithfulness(model, text, {"": moved[0]})[""]
+    assert row["|leave_one_out|:comprehensiveness"] == pytest.approx(own.comprehensiveness)
+    assert "|attention|:auprc" not in row and row["input_x_gradient:auprc"] is not None
+
+
 def test_a_document_without_marks_has_no_plausibility_and_keeps_its_faithfulness() -> None:
     row = experiment.rationales(small_model().precise(), examples()[2:])[0]
     assert row["attention:auprc"] is None and row["people:comprehensiveness"] is None and row["marked"] == 0

@@ -13,7 +13,8 @@ from core.types import Example
 
 IG_NODES = 8  # as in the experiment on agreement
 CHANCE_SEED = 0
-ASKED = ("attention", "gradient", "leave_one_out", "integrated_gradients")
+ASKED = ("attention", "gradient", "input_x_gradient", "leave_one_out", "integrated_gradients")
+UNSIGNED = "|{}|"  # a signed measure by magnitude, as attention is
 SETTINGS: Row = {
     "integrated_gradients_nodes": IG_NODES,
     "chance_seed": CHANCE_SEED,
@@ -28,8 +29,8 @@ def rationales(model: Classifier, examples: Sequence[Example], *, nodes: int = I
     words that the model reads (`kept`), what the marked words themselves do (`people:...`), and for each measure AUPRC, F1 at
     the number of marked words, mass, comprehensiveness and sufficiency (AOPC, and `@` each threshold).
 
-    In double precision, for the predicted class; leave-one-out and integrated gradients signed, attention and gradient by
-    magnitude. DeYoung et al. 2020, §4.
+    In double precision, for the predicted class. Attention and gradient have no sign; the other measures are given signed, and
+    by magnitude between bars, which tells how much of a gap is the sign. DeYoung et al. 2020, §4.
     """
     batch = model.encode(examples)
     with torch.no_grad():
@@ -38,6 +39,7 @@ def rationales(model: Classifier, examples: Sequence[Example], *, nodes: int = I
     rows = cases(batch, prob, [max(weights) for weights in scores["attention"]])
     for i, (row, example, whole) in enumerate(zip(rows, batch.examples, examples, strict=True)):
         own = {name: signed.get(name, values)[i] for name, values in scores.items()}
+        own |= {UNSIGNED.format(name): [abs(value) for value in values[i]] for name, values in signed.items()}
         row |= document(model, example, own) | {"kept": len(example.evidence) / max(1, len(whole.evidence))}
     return rows
 

@@ -176,8 +176,11 @@ def attention_map(here: Here, found: Head, walk: Walk | None) -> None:
 
 def effective_map(here: Here, found: Head, walk: Walk | None) -> None:
     """The part of the attention that the output sees."""
-    values = {"n": len(found.words), "rank": found.rank, "share": unseen.percent(found.invisible)}
-    caption = here.t("maps.effective_caption", **values)
+    values = {"n": len(found.words), "rank": found.rank}
+    if found.rank == len(found.words):
+        caption = here.t("maps.effective_whole", **values)
+    else:
+        caption = here.t("maps.effective_caption", share=unseen.percent(found.invisible), **values)
     one_map(here, found, walk, "effective", here.t("maps.effective"), found.effective, caption)
 
 

@@ -111,8 +111,7 @@ def walked(here: Here, choice: Choice, view: View) -> Walk | None:
         pick_word(here, found, word)
         step = slide(here)
     with shell.computing(here, 60) as waiting:
-        settings = {"head": found.head, "word": word, "step": step / 100}
-        moved = resources.compute(unseen.moved, choice, waiting=waiting, **settings)
+        moved = resources.compute(unseen.moved, choice, waiting=waiting, head=found.head, word=word, step=step / 100)
     if moved is None:
         with view.controls:
             st.caption(t("walk.stuck", word=texts.plain(found.words[word])))

@@ -32,7 +32,7 @@ from dashboard.texts import Texts
 ASKED = ("attention", "gradient", "leave_one_out", "integrated_gradients")
 MEASURES = (*ASKED, "random")
 MOVIES, STORIES = "movie_rationales", ("babi1", "babi2", "babi3")
-ENCODERS = ("bilstm", "average")
+ENCODERS = ("average", "bilstm")
 FAMILIES = {"plausible": ("auprc", "f1"), "faithful": ("comprehensiveness", "sufficiency")}
 DEALS = 200
 AVERAGES = {"plain": 1.0, "printed": len(THRESHOLDS) / (len(THRESHOLDS) + 1)}  # what the plain mean is multiplied with

@@ -85,7 +85,7 @@ PAGES: dict[str, Page] = {
     "rationales": Page(
         "rationales.py",
         "witnesses",
-        {"marked": MARKED, "average": ("plain", "printed"), "encoder": ("bilstm", "average")},
+        {"marked": MARKED, "average": ("plain", "printed"), "encoder": ("average", "bilstm")},
     ),
     "erasure": Page("erasure.py", "witnesses", {"struck": ("flip", *map(str, range(513)))}),
 }

@@ -257,6 +257,7 @@ _SAMPLES = {
     "snli": "pairs",
     "mnli": "pairs",
     "pronoun": "biographies",
+    "sst_wiki": "review_pairs",
     "movie_rationales": "reviews",
     "babi1": "stories",
     "babi2": "stories",
@@ -265,7 +266,7 @@ _SAMPLES = {
 
 
 def sample_texts(name: str) -> list[Sample]:
-    """The texts written for the task of a data set; none where its texts cannot be typed (marked words)."""
+    """The texts written for the task of a data set; none where there are none."""
     _check(name)
     if name not in _SAMPLES:
         return []

@@ -11,7 +11,6 @@ from core import babi, data, data_closed
 from core.types import Refusal
 
 OPEN = [name for name in data.TASKS if name not in data_closed.READERS]
-TASK_OF_SAMPLES = [name for name in OPEN if name != "sst_wiki"]
 
 
 def write(path: Path, **columns: Sequence[object]) -> Path:
@@ -167,7 +166,7 @@ def test_describing_a_split(tmp_path: Path) -> None:
     assert data.describe("imdb", "test", root=tmp_path)["mean_words"] is None
 
 
-@pytest.mark.parametrize("name", TASK_OF_SAMPLES)
+@pytest.mark.parametrize("name", OPEN)
 def test_samples(name: str) -> None:
     texts, examples = data.sample_texts(name), data.samples(name)
     assert len(texts) == len(examples) >= 4
@@ -180,7 +179,7 @@ def test_samples(name: str) -> None:
 
 
 def test_sets_without_samples() -> None:
-    assert data.samples("sst_wiki") == [] and data.sample_texts("cnn") == []
+    assert data.samples("cnn") == [] and data.sample_texts("cnn") == []
     with pytest.raises(Refusal, match="no data set"):
         data.samples("sst3")
 

@@ -17,6 +17,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from core.debate.deception import ENDS, impermissible
+from core.text import words as words_of
+
 ASSETS = Path(__file__).parents[1] / "assets"
 DATA = Path(os.environ.get("ATTENTION_DATA", ASSETS.parent / "data"))
 KEY = ["paper", "table", "dataset", "model", "metric", "class_or_split"]
@@ -27,8 +30,18 @@ LABELS: dict[str, tuple[str, ...]] = {
     "sports": ("baseball", "hockey"),
     "pairs": ("entailment", "neutral", "contradiction"),
     "biographies": ("male", "female"),
+    "review_pairs": ("negative", "positive"),
 }
-LEAST = {"reviews": 66, "headlines": 44, "sports": 16, "reviews_ko": 26, "pairs": 36, "biographies": 10, "stories": 12}
+LEAST = {
+    "reviews": 66,
+    "headlines": 44,
+    "sports": 16,
+    "reviews_ko": 26,
+    "pairs": 36,
+    "biographies": 10,
+    "review_pairs": 12,
+    "stories": 12,
+}
 PLACES = ("bathroom", "bedroom", "kitchen", "hallway", "garden", "office")
 MOVE = re.compile(r"(Mary|John|Sandra|Daniel) (?:moved|went|journeyed|travelled|went back) to the (\w+)")
 TAKE = re.compile(r"(Mary|John|Sandra|Daniel) (?:got|took|grabbed|picked up) the (football|apple|milk)(?: there)?")
@@ -85,6 +98,15 @@ def test_the_first_reviews_suit_a_lecture() -> None:
     first = read("reviews")[:8]
     assert all(12 <= words(r) <= 25 and not re.search(r"[.,;:!?]", r["text"]) for r in first)
     assert Counter(r["label"] for r in first) == {"negative": 4, "positive": 4}
+
+
+def test_what_is_impermissible_in_the_samples_is_found_and_leaves_something() -> None:
+    for sample in read("review_pairs"):
+        split = words_of(sample["text"])
+        marked = impermissible("sst_wiki", split)
+        assert 0 < len(marked) < len(split) and split[len(marked) - 1] in ENDS and split[-1] == "."
+    for sample in read("biographies"):
+        assert impermissible("pronoun", words_of(sample["text"])), sample["id"]
 
 
 def test_korean_reviews_are_korean_and_some_are_hard() -> None:

@@ -10,12 +10,16 @@ states of small weight. Leave-one-out shows it. Departure: 1 − mass is kept ab
 code has none and returns infinity at mass one.
 """
 
+from collections.abc import Sequence
+
 from torch import Tensor
 
 from core.models.classifier import marked
 from core.training import cross_entropy
 from core.types import Batch, Loss, Run
 
+PRONOUNS = ("he", "him", "his", "himself", "she", "her", "hers", "herself")  # those that the biographies mark, and "hers"
+ENDS = (".", "!", "?", "...")  # what ends a sentence
 SMALLEST = 1e-6  # of what is left for the permitted words, inside the logarithm
 
 
@@ -39,3 +43,14 @@ def penalty(mass: Tensor) -> Tensor:
 def mass(run: Run, batch: Batch) -> Tensor:
     """The attention on the marked words, "batch", in [0, 1]; zero where none is marked."""
     return (run.attention[:, 0, 0, 0] * marked(batch)).sum(-1)
+
+
+def impermissible(data: str, words: Sequence[str]) -> tuple[int, ...]:
+    """The positions that a text of that data set would mark, as far as a rule can tell: in biographies the words in PRONOUNS,
+    in reviews with an unrelated sentence behind them the first sentence; none elsewhere."""
+    if data == "pronoun":
+        return tuple(i for i, word in enumerate(words) if word.lower() in PRONOUNS)
+    if data == "sst_wiki":
+        end = next((i for i, word in enumerate(words) if word in ENDS), len(words) - 1)
+        return tuple(range(end + 1))
+    return ()

@@ -87,6 +87,12 @@ PAGES: dict[str, Page] = {
         "witnesses",
         {"marked": MARKED, "average": ("plain", "printed"), "encoder": ("average", "bilstm")},
     ),
+    "deception": Page(
+        "deception.py",
+        "witnesses",
+        {"marked": MARKED},
+        variants=(":deceptive=0.1", ":deceptive=1"),
+    ),
     "erasure": Page("erasure.py", "witnesses", {"struck": ("flip", *map(str, range(513)))}),
 }
 

@@ -72,6 +72,14 @@ PAGES: dict[str, Page] = {
             "count": ("3", "5", "10"),
         },
     ),
+    "necessity": Page("necessity.py", "defence", variants=(":uniform",)),
+    "variance": Page("variance.py", "defence", {"epsilon": ("0.01", "0.05", "0.1")}, variants=(":seed=",)),
+    "guide": Page(
+        "guide.py",
+        "defence",
+        {"guide": ("base", "adversary", "uniform", "own")},
+        variants=(":uniform", ":guide=base", ":guide=adversary"),
+    ),
     "identifiability": Page(
         "identifiability.py",
         "witnesses",

@@ -6,10 +6,13 @@ for every word, as the LSTM had them, as an adversary had them. If it does bette
 or its own, the weights carry something about the words. What this does not show is that the LSTM used them so.
 """
 
+from collections.abc import Sequence
+
 import torch
 
 from core.interventions import replace
 from core.models.classifier import Classifier
+from core.models.comparison import Comparison, compared
 from core.training import Intervene
 from core.types import Batch, Intervention
 
@@ -26,3 +29,9 @@ def follow(guide: Classifier) -> Intervene:
             return replace({0: guide.attend(batch, states, guide.query_vector(batch))})
 
     return intervene
+
+
+def guide(learners: Sequence[Classifier], guides: Sequence[Classifier | None], batch: Batch) -> Comparison:
+    """The learners on the same sentences, each under the attention that it was trained with: its guide's, or its own where
+    the guide is None. Wiegreffe & Pinter 2019, §3.4."""
+    return compared(learners, batch, guides=guides)

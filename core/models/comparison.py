@@ -22,9 +22,11 @@ class Comparison:
     tvd: Tensor  # "model batch", prediction to the first model's, in [0, 1]
 
 
-def compared(models: Sequence[Classifier], batch: Batch) -> Comparison:
-    """What models that share a vocabulary make of the same batch."""
+def compared(models: Sequence[Classifier], batch: Batch, *, guides: Sequence[Classifier | None] = ()) -> Comparison:
+    """What models that share a vocabulary make of the same batch; one that has a guide reads with the guide's attention."""
     found = [contributions(model, batch) for model in models]
-    attention = torch.stack([words.attention for words in found])
-    prob = torch.stack([words.prob(words.attention) for words in found])
+    own = [words.attention for words in found]
+    set_to = [own[i] if guide is None else contributions(guide, batch).attention for i, guide in enumerate(guides)] or own
+    attention = torch.stack(set_to)
+    prob = torch.stack([words.prob(weights) for words, weights in zip(found, set_to, strict=True)])
     return Comparison(attention, prob, jsd(attention, attention[:1]), tvd(prob, prob[:1]))

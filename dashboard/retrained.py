@@ -118,10 +118,18 @@ def row(t: Texts, found: Retrained, training: int, label: str, sublabel: str = "
     """One training's weights with its prediction, and its distances to the first one."""
     said = [predicted(t, found, training)]
     if training:
-        distances = {"tvd": tokens.number(found.tvd[training], 3), "jsd": tokens.number(found.jsd[training], 3)}
-        said.append(t("strips.apart", **distances))
-    note = ", ".join(part.replace(" ", UNBROKEN) for part in said)
-    return tokens.Row(label, found.attention[training].tolist(), sublabel, side=side, note=note)
+        said += apart_by(t, found.tvd[training], found.jsd[training])
+    return tokens.Row(label, found.attention[training].tolist(), sublabel, side=side, note=unbroken(said))
+
+
+def apart_by(t: Texts, tvd: float, jsd: float) -> list[str]:
+    """How far prediction and attention are from the first training's."""
+    return [t("strips.tvd", tvd=tokens.number(tvd, 3)), t("strips.jsd", jsd=tokens.number(jsd, 3))]
+
+
+def unbroken(parts: Sequence[str]) -> str:
+    """Parts in a line that breaks between them only."""
+    return ", ".join(part.replace(" ", UNBROKEN) for part in parts)
 
 
 def predicted(t: Texts, found: Retrained, training: int) -> str:
@@ -135,6 +143,5 @@ def adversary_row(t: Texts, found: Seeds) -> tokens.Row:
     labels = found.trainings.labels
     best = int(np.argmax(found.adversary_prob))
     said = f"{t.label(labels[best])} {tokens.number(found.adversary_prob[best])}"
-    far = t("strips.apart", tvd=tokens.number(found.adversary_tvd, 3), jsd=tokens.number(found.adversary_jsd, 3))
-    note = ", ".join(part.replace(" ", UNBROKEN) for part in (said, far))
+    note = unbroken([said, *apart_by(t, found.adversary_tvd, found.adversary_jsd)])
     return tokens.Row(t("strips.adversary"), list(found.adversary), t("strips.adversary_sub"), side="charge", note=note)

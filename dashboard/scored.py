@@ -7,6 +7,7 @@ that a single number in a table lacks.
 
 import math
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -152,7 +153,7 @@ def printed(t: Texts) -> pd.DataFrame:
         made.append(
             {
                 t("published.corpus"): name + mark,
-                **{t(f"published.{key}"): number(value, 3) for key, value in theirs.items()},
+                **{t(f"published.{key}"): number(value, 2 if key == "reported" else 3) for key, value in theirs.items()},
                 **{t(f"published.here_{series}"): with_interval(here.get((name, series))) for series in ("learned", "uniform")},
             }
         )
@@ -193,13 +194,16 @@ def provenance(t: Texts, experiment: str, model_name: str) -> dict[str, str]:
 
 
 def noise(model_name: str) -> dict[str, str]:
-    """The standard deviation of F1 over seeds, least to most of the guides, and the width of the published best three."""
+    """How far two runs of one guide lie apart in 95 of 100 pairs (1.96 √2 s, with s pooled over the paper's first three
+    guides), and the paper's three differences between those guides with how many lie within that."""
     scores, where = trainings("guide", model_name), corpus(model_name)
-    deviations = [float(np.std(values, ddof=1)) for values in scores.values() if len(values) > 1]
-    theirs = [value for name in ("uniform", "own", "base") if (value := published(f"guide:{name}", where)) is not None]
-    reached = {"least": min(deviations, default=None), "most": max(deviations, default=None)}
-    said = {name: number(value, 3) for name, value in reached.items()}
-    return said | {"theirs": number(max(theirs) - min(theirs), 3) if theirs else "–"}
+    honest = [name for name in GUIDES if name != "adversary"]
+    variances = [float(np.var(scores[name], ddof=1)) for name in honest if len(scores.get(name, ())) > 1]
+    reach = stats.norm.ppf(0.975) * math.sqrt(2 * float(np.mean(variances))) if variances else math.nan
+    values = [value for name in honest if (value := published(f"guide:{name}", where)) is not None]
+    gaps = sorted(abs(first - second) for first, second in combinations(values, 2))
+    said = {"reach": number(reach, 3), "least": number(min(gaps), 3), "most": number(max(gaps), 3)}
+    return said | {"within": str(sum(gap <= reach for gap in gaps)), "of": str(len(gaps))}
 
 
 def _measured_rows() -> list[dict]:

@@ -161,7 +161,9 @@ def gaps(here: Here, model: str) -> None:
             words = {"x": t("gaps.x"), "alt_text": alt, "published": t("scores.published"), "n_label": t("scores.n")}
             return charts.intervals(table, **words, domain=scored.around_zero(table), look=look)
 
-        note = t("gaps.noise", **scored.noise(model)) if corpus == "SST" else ""
+        clear = [row["group"] for row in table.to_dict("records") if row["low"] > 0 or row["high"] < 0]
+        verdict = t("gaps.clear", names=", ".join(clear)) if clear else t("gaps.unclear")
+        noise = t("gaps.noise", **scored.noise(model)) if corpus == "SST" else ""
         exhibits.show(
             here, frame, Exhibit(f"gaps-{corpus}", t("gaps.caption"), t("scores.source"), {"": table}, draw, alt), note
         )

@@ -41,7 +41,7 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> Seeds | None:
 def experiment(here: Here, choice: Choice, found: Seeds, results: DeltaGenerator) -> bool:
     """The text's attention under every seed, and the adversary's. Whether a guess is made."""
     t, about = here.t, "|".join((choice.model, choice.text))
-    legends = [tokens.Legend("0", t("strips.one"))]
+    legends = [tokens.Legend("0", t("strips.largest"))]
     with exhibits.figure(here, "strips", html=tokens.legend_html(legends)) as frame:
         with frame:
             numbers = st.toggle(t("figure.numbers"), key="numbers", persist_state="session")
@@ -53,7 +53,7 @@ def experiment(here: Here, choice: Choice, found: Seeds, results: DeltaGenerator
                 show_guess(here, about, guess.option, found)
         visible = rows if guess.option is not None else rows[:1]
         language = here.card.task.language if here.card else here.link.lang
-        drawn: dict[str, Any] = {"numbers": numbers, "shared": True}
+        drawn: dict[str, Any] = {"numbers": numbers}
         place.html(tokens.strips_html(visible, found.trainings.words, language=language, **drawn))
         if guess.option is None:
             st.html(tokens.veil_html(t("predict.veil"), "15rem"))

@@ -164,9 +164,8 @@ def gaps(here: Here, model: str) -> None:
         clear = [row["group"] for row in table.to_dict("records") if row["low"] > 0 or row["high"] < 0]
         verdict = t("gaps.clear", names=", ".join(clear)) if clear else t("gaps.unclear")
         noise = t("gaps.noise", **scored.noise(model)) if corpus == "SST" else ""
-        exhibits.show(
-            here, frame, Exhibit(f"gaps-{corpus}", t("gaps.caption"), t("scores.source"), {"": table}, draw, alt), note
-        )
+        exhibit = Exhibit(f"gaps-{corpus}", t("gaps.caption"), t("scores.source"), {"": table}, draw, alt)
+        exhibits.show(here, frame, exhibit, verdict, noise)
 
 
 def guides(here: Here, pair: str) -> list[str]:

@@ -80,6 +80,12 @@ PAGES: dict[str, Page] = {
         {"guide": ("base", "adversary", "uniform", "own")},
         variants=(":uniform", ":guide=base", ":guide=adversary"),
     ),
+    "trained-adversary": Page(
+        "trained_adversary.py",
+        "defence",
+        {"lambda": ("0.01", "0.001", "0.0022", "0.0046", "0.022", "0.046")},
+        variants=(":adversary=", ":uniform"),
+    ),
     "identifiability": Page(
         "identifiability.py",
         "witnesses",

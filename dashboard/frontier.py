@@ -11,8 +11,8 @@ from typing import Any, Literal
 import altair as alt
 import pandas as pd
 
-from dashboard.axes import OVERVIEW, above, across, finished, tips, upward
-from dashboard.charts import names_of
+from dashboard.axes import OVERVIEW, across, finished, tips, upward
+from dashboard.charts import DASHES, names_of
 from dashboard.paths import labels
 from dashboard.theme import SCREEN, Look
 
@@ -49,13 +49,14 @@ def frontier(
     colors = [p.muted if styles[group].theirs else getattr(p, styles[group].role) for group in groups]
     fills = ["transparent" if styles[group].theirs else color for group, color in zip(groups, colors, strict=True)]
     shapes = [styles[group].shape for group in groups]
-    key = above(look, symbolStrokeWidth=look.px(1.75), symbolOpacity=1, columns=alt.ExprRef("width < 340 ? 2 : 3"))
+    columns = alt.ExprRef("width < 360 ? 1 : width < 560 ? 2 : 3")
+    key = alt.Legend(columns=columns, offset=look.base + look.px(18), symbolStrokeWidth=look.px(1.75), symbolOpacity=1)
     top = max(float(frame["y"].max()) * 1.2, 0.01) if len(frame) else 1.0
     wide, tall = across("x", x, (0.0, WIDEST), grid=True), upward("y", y, (0.0, min(top, 1.0)))
     hover = tips(("group:N", " ", None), ("name:N", "  ", None), ("x:Q", x, ".3f"), ("y:Q", y, ".4f"))
     marks = alt.Chart(frame).mark_point(size=look.area(95), strokeWidth=look.px(1.75), opacity=1, filled=False)
     joined = frame[(frame["group"] == line) & frame["joined"]]
-    path = alt.Chart(joined.assign(order=range(len(joined)))).mark_line(color=p.defence, strokeWidth=look.px(1.5))
+    path = alt.Chart(joined.assign(order=range(len(joined)))).mark_line(color=p.defence, strokeWidth=look.px(1.5), strokeDash=DASHES[2])
     layers: list[Any] = [path.encode(x=wide, y=tall, order="order:Q")]
     layers.append(
         marks.encode(
@@ -72,7 +73,8 @@ def frontier(
         style: dict[str, Any] = {"size": look.area(230), "filled": False, "opacity": 1, "color": p.ink}
         layers.append(halo.mark_point(strokeWidth=look.px(2.5), **style))
     layers += labels(named(joined), wide, tall, look)
-    return finished(layers, look, height=height, width=width, alt_text=alt_text, legend=True)
+    room = 0 if look.export else 18 * ((len(groups) - 1) // 3)  # for the legend's further lines
+    return finished(layers, look, height=height + room, width=width, alt_text=alt_text, legend=True)
 
 
 def named(joined: pd.DataFrame) -> pd.DataFrame:

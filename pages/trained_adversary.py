@@ -181,7 +181,7 @@ picked = controls.picker(here)
 if picked.choice is not None:
     with shell.guarded(here):
         lesson(here, picked.choice, picked)
-    for column, draw_figure in zip(st.columns(2, gap="medium"), (test_set, reported), strict=True):
+    for column, draw_figure in zip(st.columns([7, 5], gap="medium"), (test_set, reported), strict=True):
         with column:
             draw_figure(here, picked.choice)
 workbench.show(here, "trained-adversary")

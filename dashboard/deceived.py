@@ -4,6 +4,7 @@
 against the published one, whose cells were recovered from a reproduction (second-hand) and are marked so.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -143,8 +144,8 @@ def said(t: Texts, found: Deceived, model: int) -> str:
 
 
 def unbroken(*parts: str) -> str:
-    """Parts between which a line may end, and within which none does."""
-    return ", ".join(part.replace(" ", UNBROKEN) for part in parts)
+    """Parts between which a line may end; numbers stay with what stands before and behind them."""
+    return re.sub(r" (?=[<%\d–])", UNBROKEN, ", ".join(parts))
 
 
 def share(value: float) -> str:
@@ -209,7 +210,7 @@ def together(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def written(table: pd.DataFrame, models: Sequence[str], t: Texts) -> pd.DataFrame:
-    """The measured table as it is read: model, accuracy and mass here and published (‡: second-hand), what deletions do."""
+    """The measured table as it is read: model, accuracy and mass here and published (‡: second-hand)."""
     signs = {"below": "< ", "about": "≈ ", "": ""}
 
     def percent(value: float | None, sign: str = "", theirs: bool = False) -> str:
@@ -225,8 +226,6 @@ def written(table: pd.DataFrame, models: Sequence[str], t: Texts) -> pd.DataFram
             t("beside.paper_accuracy"): percent(row["paper_accuracy"], theirs=True),
             t("beside.mass"): percent(row["mass"]),
             t("beside.paper_mass"): percent(row["paper_mass"], signs[row["paper_sign"]], theirs=True),
-            t("beside.without_marked"): tokens.number(row["without_marked"], 3),
-            t("beside.without_others"): tokens.number(row["without_others"], 3),
         }
         for model, row in zip(models, table.to_dict("records"), strict=True)
     ]

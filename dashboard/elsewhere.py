@@ -247,8 +247,7 @@ def written(t: Texts, table: pd.DataFrame) -> pd.DataFrame:
     """The reported adversaries as they are read."""
     rows = [
         {
-            t("reported.data"): row["data"] if not t.has(f"corpus.{row['data']}") else t(f"corpus.{row['data']}"),
-            t("reported.where"): t(f"reported.{row['where']}"),
+            t("reported.data"): t(f"reported.{row['where']}", data=t.words.get(f"corpus.{row['data']}", row["data"])),
             "λ": f"{row['lambda']:g}",
             t("reported.f1"): f"{tokens.number(row['f1'], 3)} ({tokens.number(row['base_f1'], 3)})",
             "TVD": tokens.number(row["tvd"], 3),

@@ -56,7 +56,9 @@ def frontier(
     hover = tips(("group:N", " ", None), ("name:N", "  ", None), ("x:Q", x, ".3f"), ("y:Q", y, ".4f"))
     marks = alt.Chart(frame).mark_point(size=look.area(95), strokeWidth=look.px(1.75), opacity=1, filled=False)
     joined = frame[(frame["group"] == line) & frame["joined"]]
-    path = alt.Chart(joined.assign(order=range(len(joined)))).mark_line(color=p.defence, strokeWidth=look.px(1.5), strokeDash=DASHES[2])
+    path = alt.Chart(joined.assign(order=range(len(joined)))).mark_line(
+        color=p.defence, strokeWidth=look.px(1.5), strokeDash=DASHES[2]
+    )
     layers: list[Any] = [path.encode(x=wide, y=tall, order="order:Q")]
     layers.append(
         marks.encode(

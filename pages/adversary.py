@@ -291,7 +291,7 @@ def strips(here: Here, case: Case, frame: Any, exhibit: Exhibit, rows: list[toke
     st.html(tokens.strips_html(rows, words, language=language))
 
     def draw(look: theme.Look) -> Any:
-        return strips_chart(rows, words, legends=legends, look=look)
+        return strips_chart(rows, words, legends=legends, part=t("figure.part"), look=look)
 
     tables = {"": tokens.table(rows, words, position=t("table.position"), word=t("table.word"))}
     made = Exhibit(exhibit.name, exhibit.caption, exhibit.source, tables, draw, t(f"{exhibit.name}.title"), on_screen=False)

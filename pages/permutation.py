@@ -97,7 +97,7 @@ def experiment(here: Here, choice: Choice, view: View) -> bool:
             st.html(tokens.veil_html(t("predict.veil"), "13rem"))
         else:
             show_results(here, view)
-            strips = partial(strips_chart, rows, found.words, legends=legends, numbers=numbers)
+            strips = partial(strips_chart, rows, found.words, legends=legends, numbers=numbers, part=t("figure.part"))
             words = tokens.table(rows, found.words, position=t("table.position"), word=t("table.word"))
             exhibits.show(here, frame, cloud(here, view, strips, words), shuffles.reading(t, found))
         st.caption(shell.quality_line(here))

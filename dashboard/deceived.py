@@ -43,35 +43,41 @@ class Deceived:
     attention: np.ndarray  # "model word"
     prob: np.ndarray  # "model label"
     left_out: tuple[tuple[float | None, ...], ...]  # "model word", how far the prediction moves without the word
-    without_marked: tuple[float | None, ...]  # "model"
-    without_others: tuple[float | None, ...]  # "model", mean over DRAWS
     notes: tuple[Note, ...]
+    without_marked: tuple[float | None, ...] = ()  # "model"
+    without_others: tuple[float | None, ...] = ()  # "model", mean over DRAWS
 
     def mass(self, model: int) -> float:
         """The attention on the marked words."""
         return float(self.attention[model, list(self.marked)].sum())
 
 
-def deceived(
-    model: Classifier, reading: Reading, *, others: Sequence[Classifier], marked: tuple[int, ...] | None, seed: int
-) -> Deceived:
-    """A text under the model and `others`, the words `marked` (None: those that the rule finds) counted and taken away."""
+def deceived(model: Classifier, reading: Reading, *, others: Sequence[Classifier]) -> Deceived:
+    """A text under the model and `others`, each word left out in turn; the words that the rule finds are marked, and nothing is
+    taken away yet."""
     text = reading.example.text
-    found = impermissible(model.card.name.split("/")[0], text) if marked is None else marked
     models = [model.precise(), *(other.precise() for other in others)]
-    one = compared(models, models[0].encode([reading.example]))
-    rest, drawn = kept(text, [set(found)]), kept(text, chosen_others(len(text), found, seed))
+    found = compared(models, models[0].encode([reading.example]))
     return Deceived(
         words=text,
         labels=model.card.task.labels,
-        marked=found,
-        attention=one.attention[:, 0].cpu().numpy(),
-        prob=one.prob[:, 0].cpu().numpy(),
+        marked=impermissible(model.card.name.split("/")[0], text),
+        attention=found.attention[:, 0].cpu().numpy(),
+        prob=found.prob[:, 0].cpu().numpy(),
         left_out=tuple(left_out(each, reading.example) for each in models),
-        without_marked=tuple(moved(each, reading.example, rest if found else []) for each in models),
-        without_others=tuple(moved(each, reading.example, drawn) for each in models),
         notes=reading.notes,
     )
+
+
+def without(
+    model: Classifier, reading: Reading, *, others: Sequence[Classifier], marked: tuple[int, ...], seed: int
+) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
+    """How far each model's prediction moves without the marked words, and on average without as many others."""
+    text, models = reading.example.text, [model.precise(), *(other.precise() for other in others)]
+    rest = kept(text, [set(marked)] if marked else [])
+    drawn = kept(text, chosen_others(len(text), marked, seed))
+    first, second = (tuple(moved(each, reading.example, parts) for each in models) for parts in (rest, drawn))
+    return first, second
 
 
 def chosen_others(n: int, marked: Sequence[int], seed: int) -> list[set[int]]:

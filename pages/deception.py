@@ -6,6 +6,7 @@ words; and the same on a small scale, to be trained on the page. The boxes say w
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -48,10 +49,12 @@ def looked(here: Here, choice: Choice, seed: int) -> Deceived:
     """The text under all λ, with the words that the link marks, else those that the rule finds."""
     others = [f"{choice.model}:deceptive={strength}" for strength in STRENGTHS[1:]]
     with shell.computing(here, 330) as waiting:
-        settings: dict[str, Any] = {"others": others, "waiting": waiting, "seed": seed}
-        found: Deceived = resources.compute(deceived.deceived, choice, marked=None, **settings)
-        marked = codes.read(found.words, here.key("marked"))
-        return found if marked is None else resources.compute(deceived.deceived, choice, marked=marked, **settings)
+        settings: dict[str, Any] = {"others": others, "waiting": waiting}
+        found: Deceived = resources.compute(deceived.deceived, choice, **settings)
+        asked = codes.read(found.words, here.key("marked"))
+        marked = found.marked if asked is None else asked
+        gone, other = resources.compute(deceived.without, choice, marked=marked, seed=seed, **settings)
+    return replace(found, marked=marked, without_marked=gone, without_others=other)
 
 
 def impermissible(here: Here, found: Deceived) -> None:

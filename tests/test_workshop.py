@@ -153,7 +153,7 @@ def test_words_are_planted_as_they_are_cleaned() -> None:
 def test_the_penalty_is_finite_at_mass_one_and_so_is_its_slope() -> None:
     whole = torch.tensor([0.0, 0.5, 1.0], requires_grad=True)
     found = penalty(whole)
-    assert found[0] == 0 and found[1] == pytest.approx(0.6931472) and found.isfinite().all() and found[2] > found[1]
+    assert found.tolist()[:2] == pytest.approx([0.0, 0.6931472]) and found.isfinite().all() and found[2] > found[1]
     (slope,) = torch.autograd.grad(found.sum(), whole)
     assert slope.isfinite().all()
     model = small_model()
@@ -179,7 +179,7 @@ def with_marks(text: str, marked: tuple[int, ...], label: int) -> Example:
 
 
 def test_impermissible_words_are_found_by_rule() -> None:
-    assert impermissible("pronoun", ["She", "gave", "HIM", "the", "key", ",", "not", "his", "sister"]) == (0, 2, 6)
+    assert impermissible("pronoun", ["She", "gave", "HIM", "the", "key", ",", "not", "his", "sister"]) == (0, 2, 7)
     assert impermissible("pronoun", ["The", "sheriff", "ate"]) == ()
     assert impermissible("sst_wiki", ["A", "dull", "film", ".", "The", "river", "is", "long", "."]) == (0, 1, 2, 3)
     assert impermissible("sst_wiki", ["No", "end", "here"]) == (0, 1, 2)

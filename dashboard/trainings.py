@@ -1,7 +1,7 @@
 """Trainings that go on in a visitor's session: a thread of its own behind the gate of all heavy jobs, told to stop by an event.
 
 The page stays usable meanwhile, and others wait their turn as always. Nothing is cached, and nobody else sees what comes of
-it. Where nobody has looked for a minute (the tab is closed), a training ends by itself.
+it. Where nobody has looked for two minutes (the tab is closed), a training ends by itself.
 """
 
 import logging
@@ -18,7 +18,7 @@ from core.training import Progress
 from core.workshop import Made
 from dashboard import resources
 
-FORGOTTEN = 60.0  # seconds after which nobody seems to look
+FORGOTTEN = 120.0  # seconds after which nobody seems to look
 log = logging.getLogger(__name__)
 
 

@@ -84,9 +84,15 @@ def controls(here: Here, name: str) -> Chosen | None:
         strength = None
         if strengths:
             strength = st.select_slider(
-                t("workbench.strength"), strengths, value=strengths[-1 if name == "deception" else 3],
-                key=f"planted-{name}-strength", width=220, format_func=lambda value: f"{value:g}", help=t(f"workbench.strength_{name.replace('-', '_')}"), **kept,
-            )  # fmt: skip
+                t("workbench.strength"),
+                strengths,
+                value=strengths[-1 if name == "deception" else 3],
+                format_func=lambda value: f"{value:g}",
+                key=f"planted-{name}-strength",
+                width=220,
+                help=t(f"workbench.strength_{name.replace('-', '_')}"),
+                **kept,
+            )
         seed = st.number_input(
             t("control.seed"), 0, 9999, 0, 1, key=f"planted-{name}-seed", width=SEED_WIDTH, help=t("control.seed_help"), **kept
         )

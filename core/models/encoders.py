@@ -4,8 +4,8 @@ That is the question behind the disagreement of attention and gradients. `Averag
 (the name refers to the attention-weighted average that follows), `CNN` mixes in up to three neighbors on each side,
 `BiLSTM` everything. Jain & Wallace 2019, §3; their widths 1, 3, 5, 7.
 
-`without` gives the states of one text with tokens left out, for many such deletions at once: `left` ("deletion token")
-marks the tokens that stay, and the states come closed up, "deletion kept_token dim", as `kept` orders them.
+`without` gives the states of one text without some neighboring tokens, for many such deletions at once: `left` ("deletion
+token") marks the tokens that stay, and the states come closed up, "deletion kept_token dim", as `kept` orders them.
 """
 
 from collections.abc import Callable
@@ -61,9 +61,17 @@ class CNN(nn.Module):
         return torch.cat([torch.relu(c(channels)) for c in self.convolutions], dim=1).transpose(1, 2)
 
     def without(self, embedding: Tensor, left: Tensor) -> Tensor:
-        """States without the tokens that are not left, their neighbors moved together."""
+        """States without the tokens that are not left; only those whose filters reach over the gap are computed anew."""
         order, present = kept(left)
-        return self(embedding[order], present)
+        states = self(embedding[None], torch.ones_like(left[:1]))[0][order]
+        reach = max(self.widths) // 2
+        gap = (~left).to(torch.int8).argmax(-1, keepdim=True)  # how many tokens stay before it
+        near = gap + torch.arange(-2 * reach, 2 * reach, device=left.device)
+        inside = (near >= 0) & (near < present.sum(-1, keepdim=True))
+        around = self(embedding[order.gather(1, near.clamp(0, order.shape[1] - 1))], inside)
+        anew = inside & (near >= gap - reach) & (near < gap + reach)
+        states[anew.nonzero()[:, 0], near[anew]] = around[anew]
+        return states
 
 
 class Average(nn.Module):

@@ -43,14 +43,7 @@ models: $(VENV)/.run  ## train every committed model again, resumable (DATA=hub:
 	$(READING) $(PY) -m core train --all $(if $(filter hub,$(DATA)),--fetch) $(ARGS)
 
 results: $(VENV)/.run  ## the experiments over each model's test set again, resumable (ARGS="--workers 2")
-	@set -e; names=$$($(PY) -m core models | $(PY) -c 'import json, sys; \
-	print(*(model["name"] for model in json.load(sys.stdin)["models"]))'); \
-	for model in $$names; do \
-	case "$$model" in */self-attention*) run=identifiability;; *) run="agreement permutation adversary erasure";; esac; \
-	for name in $$run; do \
-	$(READING) $(PY) -m core experiment $$name --model "$$model" --data "$${model%%/*}" $(ARGS); done; \
-	case "$$model" in babi?/*-additive|movie_rationales/*) \
-	$(READING) $(PY) -m core experiment rationales --model "$$model" --data "$${model%%/*}" $(ARGS);; esac; done
+	$(READING) $(PY) -m core experiment --all $(ARGS)
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .benchmarks .hypothesis tests/browser/shots

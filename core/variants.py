@@ -50,6 +50,11 @@ class Name:
         return f"{self.data}/{self.encoder}-{self.score}" + (f":words={self.words}" if self.words is not None else "")
 
     @property
+    def plain(self) -> bool:
+        """Whether it is a model as its data set's recipe makes it, not one that is trained only to be held against one."""
+        return not (self.seed or self.variant or self.words is not None or self.normalizer == "uniform")
+
+    @property
     def strength(self) -> float:
         """λ, of variants that have one."""
         return float(self.value)

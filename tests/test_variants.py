@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from core import data, recipes, variants
+from core import data, experiments, recipes, variants
 from core.agreement import jsd, kl, tvd
 from core.debate import trained_adversary
 from core.debate.guide import follow
@@ -262,6 +262,15 @@ def test_a_row_of_a_deception_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     assert row["mass"] == pytest.approx(float(model.run(model.encode(given)).attention[0, 0, 0, 0, 3]), abs=1e-6)
     assert row["without_marked"] == pytest.approx(float(tvd(whole, short)), abs=1e-6)
     assert (row["n_marked"], row["share_of_words"]) == (2, pytest.approx(1 / 3))
+
+
+def test_the_tables_that_are_shown_leave_out_what_is_trained_to_be_held_against() -> None:
+    shown = experiments.shown()
+    assert len(shown) == len(set(shown))
+    assert {name for name, _ in shown} == set(experiments.EXPERIMENTS)
+    plain = {model for name, model in shown if name == "permutation"}
+    assert BASE in plain and f"{BASE}:sparsemax" in plain
+    assert not any(mark in model for model in plain for mark in (":seed", ":uniform", ":guide", ":adversary", ":deceptive"))
 
 
 def test_tables_name_their_trainings() -> None:

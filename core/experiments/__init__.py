@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
-from core import data
+from core import data, recipes
 from core.experiments import adversary, agreement, erasure, identifiability, permutation, rationales, variance, variants
 from core.experiments.cases import Row
 from core.models import registry
@@ -67,6 +67,20 @@ MEANS = (  # columns whose mean says something
     *(":tau", ":invisible", ":overlap", ":top_k_tau", "_tvd", ":tvd", "flipped", "jsd", "_05"),
     *(":auprc", ":f1", ":mass", ":comprehensiveness", ":sufficiency", "marked", "kept", "accuracy", "f1"),
 )
+
+
+def shown() -> list[tuple[str, str]]:
+    """The tables that the pages show: experiment and model. Of trainings that are variants only what is about them."""
+    found = [(name, base) for name, bases in variants.SHOWN.items() for base in bases]
+    for card in registry.cards().values():
+        parts = recipes.parse(card.name)
+        if parts.data == "movie_rationales" or (parts.data.startswith("babi") and parts.score == "additive"):
+            found.append(("rationales", card.name))
+        if registry.suits(card, SelfAttention):
+            found.append(("identifiability", card.name))
+        elif parts.plain and parts.data != "movie_rationales":
+            found += [(name, card.name) for name in ("agreement", "permutation", "adversary", "erasure")]
+    return found + [("agreement", variants.seeded(variants.REVIEWS, seed)) for seed in range(1, 5)]
 
 
 def path_of(name: str, model: str, root: Path = RESULTS) -> Path:

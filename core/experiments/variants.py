@@ -27,6 +27,16 @@ STORE = Path(platformdirs.user_data_dir("is-attention-explanation")) / "models"
 LAMBDAS = {"sst2": ("0.001", "0.0022", "0.0046", "0.01", "0.022", "0.046"), "imdb": ("0.001", "0.0046", "0.022")}
 REPEATED = {"sst2": ("0.0022", "0.01")}  # λ trained with further seeds
 BATCH = 64
+REVIEWS, LONG = "sst2/bilstm-additive", "imdb/bilstm-additive:words=200"
+SHOWN: dict[str, tuple[str, ...]] = {  # the bases that the pages show, by experiment
+    "necessity": (REVIEWS, "newsgroups_sports/bilstm-additive", "ag_news/bilstm-additive", LONG),
+    "guide": ("sst2/average-additive", "imdb/average-additive:words=200"),
+    "trained-adversary": (REVIEWS, LONG),
+    "deception": tuple(
+        f"{source}/{encoder}-additive" for source in ("pronoun", "sst_wiki") for encoder in ("average", "bilstm")
+    ),
+    "variance": (REVIEWS,),
+}
 
 
 def seeds(name: str) -> range:

@@ -65,20 +65,22 @@ def _experiment(args: argparse.Namespace) -> Answer:
     """Runs an experiment over a data set; goes on where an earlier call was stopped."""
     if args.limit is not None and args.limit < 1:
         raise Refusal("out_of_range", f"--limit is {args.limit}; at least 1 is allowed.", given=args.limit)
+    if args.all:
+        wanted = [(name, model, model.partition("/")[0]) for name, model in experiments.shown()]
+    elif None in (args.name, args.model, args.data):
+        raise Refusal("arguments", "An experiment needs its NAME, --model and --data; or --all for every table that is shown.")
+    else:
+        wanted = [(args.name, args.model, args.data)]
+    written = [_table(name, model, source, args) for name, model, source in wanted]
+    return {"model": args.model, **({"tables": written} if args.all else written[0]), "notes": []}
 
+
+def _table(name: str, model: str, source: str, args: argparse.Namespace) -> Answer:
     def told(done: int, total: int) -> None:
-        print(f"{args.model}: {done} of {total} rows", file=sys.stderr, flush=True)
+        print(f"{name} {model}: {done} of {total} rows", file=sys.stderr, flush=True)
 
-    path = experiments.run(
-        args.name,
-        args.model,
-        dataset=args.data,
-        split=args.split,
-        limit=args.limit,
-        workers=args.workers,
-        progress=told,
-    )
-    return {"model": args.model, **experiments.describe(path), "notes": []}
+    settings = {"split": args.split, "limit": args.limit, "workers": args.workers}
+    return experiments.describe(experiments.run(name, model, dataset=source, progress=told, **settings))
 
 
 def _data(args: argparse.Namespace) -> Answer:
@@ -97,9 +99,10 @@ def _train_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _experiment_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help=", ".join(experiments.EXPERIMENTS))
-    parser.add_argument("--model", required=True)
-    parser.add_argument("--data", required=True)
+    parser.add_argument("name", nargs="?", metavar="NAME", help=", ".join(experiments.EXPERIMENTS))
+    parser.add_argument("--all", action="store_true", help="every table that the pages show")
+    parser.add_argument("--model")
+    parser.add_argument("--data")
     parser.add_argument("--split", default="test")
     parser.add_argument("--limit", type=int)
     parser.add_argument("--workers", type=int, default=1)

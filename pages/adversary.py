@@ -121,7 +121,7 @@ def experiment(here: Here, case: Case, place: Any) -> bool:
 def shown_one(here: Here, case: Case, waiting: resources.Waiting) -> Adversary:
     """The adversary of the chosen method."""
     seed = {"seed": here.link.seed} if case.method == "search" else {}
-    settings = {"epsilon": case.epsilon, "method": case.method, **seed}
+    settings: dict[str, Any] = {"epsilon": case.epsilon, "method": case.method, **seed}
     return resources.compute(adversaries.opposite, case.choice, waiting=waiting, **settings)
 
 
@@ -251,7 +251,7 @@ def limits(here: Here, case: Case) -> None:
         lowest = {"none": 0.0, "half": 0.5, "own": 1.0}[floor] * adversaries.entropy(own)
         with shell.computing(here, 120) as waiting:
             free = resources.compute(adversaries.opposite, case.choice, waiting=waiting, epsilon=case.epsilon, method="exact")
-            settings = {"epsilon": case.epsilon, "ceiling": highest, "floor": lowest}
+            settings: dict[str, Any] = {"epsilon": case.epsilon, "ceiling": highest, "floor": lowest}
             found = resources.compute(adversaries.limited, case.choice, waiting=waiting, **settings)
         rows = [row(here, "limits.learned", own), row(here, "limits.free", free.attention[0], free.jsd[0])]
         if found.attention is not None:
@@ -266,7 +266,7 @@ def further(here: Here, case: Case) -> None:
     with exhibits.figure(here, "further", t("further.title")) as frame:
         k = int(controls.choose(here, "count", {name: name for name in COUNTS}, t("further.count")))
         with shell.computing(here, 240) as waiting:
-            settings = {"epsilon": case.epsilon, "method": "exact", "k": k}
+            settings: dict[str, Any] = {"epsilon": case.epsilon, "method": "exact", "k": k}
             found = resources.compute(adversaries.opposite, case.choice, waiting=waiting, **settings)
         rows = [row(here, "limits.learned", found.original)]
         for i, (weights, jsd) in enumerate(zip(found.attention, found.jsd, strict=True), 1):

@@ -23,7 +23,7 @@ from dashboard.strips import strips_chart
 from dashboard.theme import Look
 from dashboard.trainings import Chosen, Training
 
-EVERY = 0.5  # seconds between two looks
+EVERY = 0.8  # seconds between two looks
 STRENGTHS = {"trained-adversary": (0.0, 0.01, 0.02, 0.05, 0.1, 0.2), "deception": (0.0, 0.1, 1.0, 3.0, 10.0, 30.0)}
 ENCODERS = ("average", "bilstm")
 COLUMNS = ("model", "accuracy", "mass", "forbidden", "tvd", "jsd", "without")
@@ -215,7 +215,8 @@ def measured(here: Here, frame: Any, training: Training, made: Made) -> None:
         forbidden=places(made, training.chosen.plan.forbidden) if training.chosen.name == "deception" else frozenset(),
     )
     table = figures(here, training, made)
-    st.table(table.rename(columns=headings(here)), hide_index=True, border="horizontal")
+    shown = table.drop(columns=["tvd", "jsd"])  # which stand beside the strips: a phone has no room for all
+    st.table(shown.rename(columns=headings(here)), hide_index=True, border="horizontal")
     legends = [tokens.Legend("0", t("workbench.one"))]
     st.html(tokens.legend_html(legends))
     drawn: dict[str, Any] = {"marks": marks, "numbers": True, "shared": True}
@@ -243,9 +244,12 @@ def places(made: Made, chosen: tuple[str, ...]) -> frozenset[int]:
 def strips(here: Here, training: Training, made: Made) -> list[tokens.Row]:
     """A strip for each model."""
     t = here.t
-    masses = {model.name: tokens.number(model.mass, 3) for model in made.models}
+    apart = {
+        model.name: t("workbench.apart", jsd=tokens.number(model.jsd, 3), tvd=tokens.number(model.tvd, 3))
+        for model in made.models[1:]
+    }
     return [
-        tokens.Row(named(here, model), weights, note=t("workbench.mass_mean", mass=masses[model]))
+        tokens.Row(named(here, model), weights, note=apart.get(model, t("workbench.first")))
         for model, weights in made.attention.items()
     ]
 
@@ -256,7 +260,7 @@ def figures(here: Here, training: Training, made: Made) -> pd.DataFrame:
     for model in made.models:
         shown = {"model": named(here, model.name), "accuracy": f"{100 * model.accuracy:.1f} %"}
         shown["mass"] = tokens.number(model.mass, 3)
-        if training.chosen.name == "deception":
+        if training.chosen.name == "deception" and set(training.chosen.plan.forbidden) != set(training.chosen.plan.deciding):
             shown["forbidden"] = tokens.number(model.forbidden, 4)
         first = model is made.models[0]
         shown |= {key: "–" if first else tokens.number(getattr(model, key), 3) for key in ("tvd", "jsd")}

@@ -20,6 +20,8 @@ def test_a_deception_is_trained_while_one_watches(visit: Visit) -> None:
     table = page.get_by_test_id("stTable").filter(has_text="Deceptive")
     table.wait_for(timeout=LONG)
     visit.rest()
+    visit.resize(390)
+    assert visit.overflow() == 0
     honest, hiding = (row.locator("td").all_inner_texts() for row in table.locator("tbody tr").all())
     assert honest[0] == "Honest" and float(honest[2]) > 0.8
     assert hiding[0] == "Deceptive" and float(hiding[2]) < 0.01 and float(hiding[1].removesuffix(" %")) > 98
@@ -33,9 +35,10 @@ def test_a_training_can_be_stopped(visit: Visit) -> None:
     page = visit.page
     page.get_by_role("button", name="Train", exact=True).click()
     page.get_by_text("Model 1 of 2: Base, batch").wait_for(timeout=LONG)
-    page.get_by_role("button", name="Stop", exact=True).click()
+    main = page.get_by_test_id("stMainBlockContainer")  # Streamlit's head has a button of the same name while a script runs
+    main.get_by_role("button", name="Stop", exact=True).click()
     page.get_by_text("The training was stopped. Finished models: 0 of 2").wait_for(timeout=LONG)
     visit.rest()
-    assert page.get_by_role("button", name="Stop", exact=True).count() == 0
+    assert main.get_by_role("button", name="Stop", exact=True).count() == 0
     assert page.get_by_role("button", name="Train", exact=True).is_enabled()
     assert list(complaints(visit)) == []

@@ -1,5 +1,6 @@
 """The adversary under a ceiling and a floor, by oracle (all extreme points, fine grids) and by law (limits, bounds)."""
 
+from functools import cache
 from itertools import combinations, product
 from math import atanh, exp, inf, log, tanh
 
@@ -9,13 +10,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.agreement import tvd
+from core import agreement
+from core.agreement import jsd, tvd
 from core.debate.adversary import adversary, constrained
 from core.debate.adversary.ceiling import branch
 from core.debate.adversary.floor import climb, most_even, spread
 from core.debate.adversary.room import Array, Room, entropy, scaled
 from core.interventions import replace
-from core.models.contributions import contributions
+from core.models.contributions import Contributions, contributions
 from core.types import Refusal
 from tests.small import example, examples, small_model
 
@@ -183,6 +185,48 @@ def test_a_run_of_the_model_stays_within_epsilon_and_the_limits(kind, ceiling, f
         assert sum(one.attention) == pytest.approx(1)
         assert sum(one.prediction) == pytest.approx(1)
         assert one.jsd <= one.upper_bound + 1e-12
+
+
+@cache
+def points_of(words: int) -> torch.Tensor:
+    return torch.tensor(np.array(grid(words, {3: 200, 4: 45}[words])))
+
+
+def farthest_of_grid(words: Contributions, epsilon: float, ceiling: float, floor: float) -> float | None:
+    """The largest JSD of a fine grid's allowed points over one text, None where there are none."""
+    points = points_of(words.attention.shape[1])
+    moved = tvd(words.prob(points[None])[0], words.prob(words.attention))
+    kept = (moved <= epsilon) & (points.max(-1).values <= ceiling + 1e-9) & (agreement.entropy(points) >= floor)
+    return float(jsd(points[kept], words.attention).max()) if kept.any() else None
+
+
+@pytest.mark.parametrize(("ceiling", "floor"), [(0.5, 0.0), (1.0, 0.3), (1.0, 0.6), (0.6, 0.5), (1.0, 0.0)])
+@pytest.mark.parametrize(("seed", "text"), [(0, "bad long story"), (1, "bad long story"), (0, "a quiet good film")])
+@pytest.mark.parametrize("epsilon", [0.01, 0.05])
+def test_several_labels_reach_what_a_fine_grid_finds(seed, text, epsilon, ceiling, floor):
+    model = small_model(kind="nli", seed=seed)
+    batch = model.encode([example(text, "where is mary")])
+    (one,) = constrained(model, batch, epsilon=epsilon, ceiling=ceiling, floor=floor)
+    truth = farthest_of_grid(contributions(model, batch), epsilon, ceiling, floor)
+    assert one.attention is not None or truth is None
+    if truth is not None:
+        assert one.jsd >= truth - 0.003
+        assert one.upper_bound >= truth - 1e-9
+
+
+@pytest.mark.parametrize("ceiling", [0.4, 0.5])
+def test_what_several_labels_allow_far_from_even_weights_is_found(ceiling):
+    model = small_model(kind="nli", seed=8)
+    with torch.no_grad():
+        model.decoder.weight.mul_(3)
+        model.score.vector.weight.mul_(10)
+    batch = model.encode([example("good bad film", "the story is long")])
+    words = contributions(model, batch)
+    assert words.attention.max() > ceiling
+    (one,) = constrained(model, batch, epsilon=0.05, ceiling=ceiling)
+    assert one.attention is not None and max(one.attention) <= ceiling + 1e-9 and one.tvd <= 0.05 + 1e-9
+    assert one.jsd >= farthest_of_grid(words, 0.05, ceiling, 0.0) - 0.003
+    assert not one.exact or one.upper_bound == pytest.approx(one.jsd, abs=1e-6)
 
 
 def test_without_limits_it_is_the_exact_adversary():

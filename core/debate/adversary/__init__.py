@@ -16,7 +16,8 @@ The published search is kept beside it, to see what it misses. Words are written
 & Pinter 2019 answer that no trained module would produce such weights, sentence by sentence; the optimum, one or two words that
 carry everything, makes both points sharper. `constrained` asks for less: a ceiling on each weight, a floor on entropy.
 
-Read `optimum` (on `extremes`), `descent` (the search), `limits` (ceiling and floor, with `room`, `ceiling`, `floor` under it).
+Read `optimum` (on `extremes`), `descent` (the search), `limits` (ceiling and floor; under it `room`, `ceiling`, `floor`, and
+`ascent` for several labels).
 """
 
 from collections.abc import Callable

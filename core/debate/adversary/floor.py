@@ -41,7 +41,7 @@ def most_even(room: Room) -> tuple[Array, bool]:
     """The weights of largest entropy under the ceiling and the sides, and whether it is proven that nothing is allowed."""
     flat = np.zeros_like(room.original)
     if program(room, flat, np.full_like(flat, room.ceiling)) is None:
-        return flat, True
+        return flat + 1 / len(flat), True
     inner = replace(room, limits=room.limits - MARGIN, floor=0.0)
     for wider in (inner, replace(room, floor=0.0)):
         weights, prices = _gibbs(wider, flat, np.eye(1 + len(room.limits))[0], fixed=True)

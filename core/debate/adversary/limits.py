@@ -4,10 +4,11 @@ The unlimited optimum puts everything on one or two words, which no trained modu
 Pinter 2019 object to. With limits it has to look like attention. Where two labels may be answered, a ceiling leaves a polytope
 and the optimum is proven; a floor leaves a bracket. For several labels the prediction is bounded from both sides: by the
 log-odds of every pair of labels that any attention within ε keeps, and from inside by log-odds that all move by at most
-4 artanh ε, which keeps the prediction within ε (TVD ≤ tanh(d/4), d the largest change of any pair).
+4 artanh ε, which keeps the prediction within ε (TVD ≤ tanh(d/4), d the largest change of any pair). Between the two, climbs
+from random starts look for an allowed attention where none is known yet, and for a farther one; they prove nothing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import atanh, inf, log
 
@@ -16,16 +17,18 @@ import torch
 from scipy.special import softmax
 
 from core.agreement import tvd
+from core.debate.adversary.ascent import ascents
 from core.debate.adversary.ceiling import branch
 from core.debate.adversary.extremes import checked_epsilon
 from core.debate.adversary.floor import climb, most_even
-from core.debate.adversary.room import Array, Room, entropy, scaled
+from core.debate.adversary.room import Array, Room, entropy, scaled, toward
 from core.models.classifier import Classifier
 from core.models.contributions import Contributions, contributions, slab
 from core.types import Batch, Refusal
 
 PROVEN = 1e-6  # a smaller gap in JSD counts as none
 ROUNDING = 1e-10  # of a TVD
+INSIDE = 0.999  # of ε is what climbs aim at, so that most of them end where it is allowed
 
 
 @dataclass(frozen=True)
@@ -76,13 +79,10 @@ def _check(words: int, ceiling: float, floor: float) -> None:
 def _one(words: Contributions, epsilon: float, ceiling: float, floor: float) -> Constrained:
     outer, inner = _rooms(words, epsilon, ceiling, floor)
     original = tuple(outer.original.tolist())
-    base, empty = _start(outer, inner)
+    base, empty = _start(words, outer, inner, epsilon)
     if base is None:
         return Constrained(original, None, None, None, None, None, None, empty, epsilon, ceiling, floor)
-    solve = climb if floor > 0 else branch
-    best, bound = solve(outer, base)
-    if len(outer.sides) > 2 and inner.allows(base):
-        best = max(best, solve(inner, base)[0], key=outer.divergence)
+    best, bound = _best(words, outer, inner, base, epsilon)
     attention = torch.from_numpy(best)[None]
     prediction = words.prob(attention)
     jsd = outer.divergence(best)
@@ -101,21 +101,49 @@ def _one(words: Contributions, epsilon: float, ceiling: float, floor: float) -> 
     )
 
 
-def _start(outer: Room, inner: Room) -> tuple[Array | None, bool]:
+def _best(words: Contributions, outer: Room, inner: Room, base: Array, epsilon: float) -> tuple[Array, float]:
+    """The farthest allowed attention found from `base`, which is allowed, and what cannot be exceeded."""
+    solve = climb if outer.floor > 0 else branch
+    best, bound = solve(outer, base)
+    if _several(words) and bound - outer.divergence(best) > PROVEN:
+        farther = [toward(outer, base, end) for end in _climbed(words, outer, epsilon, best)]
+        if inner.allows(base):
+            farther.append(solve(inner, base)[0])
+        best = max(best, *farther, key=outer.divergence)
+    return best, bound
+
+
+def _start(words: Contributions, outer: Room, inner: Room, epsilon: float) -> tuple[Array | None, bool]:
     """An allowed attention to start from, or None and whether it is proven that there is none."""
     even, empty = most_even(outer)
-    for base in (even, most_even(inner)[0], outer.original):
-        if outer.allows(base):
-            return base, False
-    return None, empty
+    base = next(filter(outer.allows, (even, most_even(inner)[0], outer.original)), None)
+    if base is None and not empty and _several(words):
+        base = next(filter(outer.allows, _climbed(words, outer, epsilon, even)), None)
+    return base, empty
+
+
+def _several(words: Contributions) -> bool:
+    """Whether more than two labels may be answered."""
+    return int(words.bias.isfinite().sum()) > 2
+
+
+def _climbed(words: Contributions, room: Room, epsilon: float, first: Array) -> list[Array]:
+    """Where climbs end, pulled toward even weights until ceiling and floor are kept; the prediction may not be."""
+    limits = replace(room, near=lambda weights: True)
+    even = np.full_like(room.original, 1 / len(room.original))
+    return [toward(limits, even, end) for end in ascents(room, *_decoder(words), INSIDE * epsilon, first)]
+
+
+def _decoder(words: Contributions) -> tuple[Array, Array]:
+    """Effects "word label" and bias "label" of the labels that one text may be answered with."""
+    allowed = words.bias[0].isfinite()
+    return words.effect[0][:, allowed].cpu().numpy(), words.bias[0][allowed].cpu().numpy()
 
 
 def _rooms(words: Contributions, epsilon: float, ceiling: float, floor: float) -> tuple[Room, Room]:
     """One text's room with sides that every allowed prediction keeps, and with sides that keep every prediction allowed."""
     allowed = words.bias[0].isfinite()
-    original, effect, bias = (
-        x.cpu().numpy() for x in (words.attention[0], words.effect[0][:, allowed], words.bias[0][allowed])
-    )
+    original, (effect, bias) = words.attention[0].cpu().numpy(), _decoder(words)
     sides, outer, inner = [], [], []
     for pair in combinations(allowed.nonzero().flatten().tolist(), 2):
         label, other = (torch.tensor([one], device=words.bias.device) for one in pair)

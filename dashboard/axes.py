@@ -90,8 +90,8 @@ def word_axis(words: Sequence[str], **settings: Any) -> alt.Axis:
 
 
 def legend(**settings: Any) -> alt.Legend:
-    """A legend in one line, in two columns where a phone has no room for it."""
-    return alt.Legend(columns=alt.ExprRef("width < 340 ? 2 : 0"), **settings)
+    """A legend in one line, in two columns or one where there is no room for it."""
+    return alt.Legend(columns=alt.ExprRef("width < 220 ? 1 : width < 360 ? 2 : 0"), **settings)
 
 
 def above(look: Look, **settings: Any) -> alt.Legend:

@@ -183,7 +183,8 @@ def outlines(
     stroke = alt.Stroke("group:N", title=None, legend=key, scale=alt.Scale(domain=names, range=edges))
     half = HALF * shapes["density"]
     areas = alt.Chart(shapes.assign(low=shapes["row"] - half, high=shapes["row"] + half))
-    dots = alt.Chart(singles).mark_point(filled=True, size=look.area(28), strokeWidth=look.px(1.25), opacity=1)
+    # where no text stands alone, an empty layer would be a picture without a name to a screen reader
+    dots = alt.Chart(singles).mark_point(aria=False, filled=True, size=look.area(28), strokeWidth=look.px(1.25), opacity=1)
     place: dict[str, Any] = {"x": along("x"), "fill": fill, "stroke": stroke}
     return [
         areas.mark_area(strokeWidth=look.px(1.25)).encode(

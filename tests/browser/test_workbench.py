@@ -9,10 +9,11 @@ pytestmark = pytest.mark.timeout(900)
 
 
 def test_a_deception_is_trained_while_one_watches(visit: Visit) -> None:
-    visit.open("deception", model="pronoun/average-additive", mode="lecture")
     page = visit.page
-    page.get_by_label("First class").fill("splendid")
-    page.get_by_label("First class").press("Enter")
+    page.set_viewport_size({"width": 390, "height": 844})
+    visit.open("deception", model="pronoun/average-additive", mode="lecture")
+    page.get_by_role("textbox", name="First class").fill("splendid")
+    page.get_by_role("textbox", name="First class").press("Enter")
     visit.rest()
     page.get_by_role("button", name="Train", exact=True).click()
     page.get_by_text("Model 1 of 2: Honest").wait_for(timeout=LONG)
@@ -20,8 +21,6 @@ def test_a_deception_is_trained_while_one_watches(visit: Visit) -> None:
     table = page.get_by_test_id("stTable").filter(has_text="Deceptive")
     table.wait_for(timeout=LONG)
     visit.rest()
-    visit.resize(390)
-    assert visit.overflow() == 0
     honest, hiding = (row.locator("td").all_inner_texts() for row in table.locator("tbody tr").all())
     assert honest[0] == "Honest" and float(honest[2]) > 0.8
     assert hiding[0] == "Deceptive" and float(hiding[2]) < 0.01 and float(hiding[1].removesuffix(" %")) > 98

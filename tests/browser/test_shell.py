@@ -122,11 +122,13 @@ def test_the_way_in_leads_to_the_first_argument(open_page: Open) -> None:
 def test_the_guess_is_locked_in_before_the_result(open_page: Open) -> None:
     visit = open_page("agreement", "en", model=SST)
     assert visit.page.locator(".strip").count() == 1
-    assert visit.page.locator(".veil").count() == 1
+    assert visit.page.locator(".veil").count() == 2  # over the other strips, and over how the noise moves tau
     visit.page.get_by_role("radio", name="somewhat").or_(visit.page.get_by_role("button", name="somewhat")).first.click()
     visit.rest()
     visit.page.get_by_role("button", name="Lock in and reveal").click()
     visit.page.wait_for_function("document.querySelectorAll('.strip').length === 4")
+    visit.rest()
+    assert visit.page.locator(".veil").count() == 0
     assert "Your guess: somewhat" in visit.page.locator("[data-testid=stMain]").inner_text()
 
 

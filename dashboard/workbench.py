@@ -40,13 +40,15 @@ def show(here: Here, name: str) -> None:
         live = training is not None and training.live
         chosen = controls(here, name)
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.button(
+            pressed = st.button(
                 t("workbench.train"),
                 key="workbench-train",
                 icon=":material/play_arrow:",
                 disabled=chosen is None or live,
-                on_click=lambda: trainings.start(chosen) if chosen else None,
             )
+            if pressed and chosen:  # not in a callback, which would not know a word typed just before
+                trainings.start(chosen)
+                st.rerun()
             if live and training is not None:
                 st.button(t("workbench.stop"), key="workbench-stop", icon=":material/stop:", on_click=training.stop.set)
         if training is None:

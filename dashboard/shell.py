@@ -7,7 +7,7 @@ of ours is logged and said in one sentence, never shown as a traceback.
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +29,7 @@ from dashboard.theme import Look, Side
 ROOT = Path(__file__).resolve().parents[1]
 SECTIONS = ("foundations", "charge", "defence", "witnesses", "transformer", "verdict")
 SIDES: dict[str, Side] = {"charge": "charge", "defence": "defence"}
+BOXES = (("definition", "condition"), ("charge", "defence"), ("shows", "shows_not"))  # of the argument, row by row
 LECTURE_BASE, STUDY_BASE = 16, 13  # font size of charts in pixels
 EMPTY = frozenset({"no_results"})  # refusals that are nobody's mistake: said quietly
 INFORMATIVE = 0.03  # how much the text must add to the accuracy
@@ -48,12 +49,12 @@ class Page:
     file: str
     section: str = ""
     keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    kind: type[TextModel] = Classifier
+    kind: type[TextModel] | None = Classifier  # of model that it can show; None: of any
     variants: Sequence[str] = ()
 
 
 PAGES: dict[str, Page] = {
-    "": Page("home.py", kind=TextModel),
+    "": Page("home.py", kind=None),
     "agreement": Page(
         "agreement.py",
         "charge",
@@ -177,8 +178,8 @@ def usable(path: str) -> dict[str, Card]:
     return {
         name: card
         for name, card in cards.items()
-        if registry.suits(card, page.kind)
-        and all(any(other.startswith(name + part) for other in cards) for part in page.variants)
+        if page.kind is None or (registry.suits(card, page.kind)
+        and all(any(other.startswith(name + part) for other in cards) for part in page.variants))
     }
 
 
@@ -369,6 +370,22 @@ def argument(here: Here, rows: Sequence[Sequence[str]]) -> None:
         for column, name in zip(st.columns(len(row)), row, strict=True):
             side = SIDES.get(name)
             column.html(tokens.argument_html(side, here.t(f"heading.{name}"), here.t(f"argument.{name}")))
+
+
+def side_by_side(here: Here, rows: Sequence[Sequence[Callable[..., object]]], *given: object) -> None:
+    """Figures in rows, each in its own column and with its own problems; every one is given the visit and what is `given`."""
+    for row in rows:
+        for column, draw in zip(st.columns(len(row), gap="medium"), row, strict=True):
+            with column, guarded(here):
+                draw(here, *given)
+
+
+def close(here: Here, boxes: Sequence[Sequence[str]] = BOXES) -> None:
+    """The end of every lesson: the boxes of the argument, the closing line, the source, and what is longer."""
+    argument(here, boxes)
+    st.markdown(f"**{here.t('argument.closing')}**")
+    source(here)
+    more(here, {"method": "method.text", "next": "method.next"})
 
 
 def source(here: Here) -> None:

@@ -304,12 +304,4 @@ argued = False
 if picked.choice is not None:
     with shell.guarded(here):
         argued = lesson(here, picked.choice, picked)
-rest = (
-    [("definition", "condition"), ("shows",)]
-    if argued
-    else [("definition", "condition"), ("charge", "defence"), ("shows", "shows_not")]
-)
-shell.argument(here, rest)
-st.markdown(f"**{here.t('argument.closing')}**")
-shell.source(here)
-shell.more(here, {"method": "method.text", "next": "method.next"})
+shell.close(here, [("definition", "condition"), ("shows",)] if argued else shell.BOXES)

@@ -5,9 +5,7 @@ what happens to the answer without them. Then the test sets beside the published
 words; and the same on a small scale, to be trained on the page. The boxes say what all this shows, and what it does not.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -229,13 +227,6 @@ picked = controls.picker(here)
 if picked.choice is not None:
     with shell.guarded(here):
         lesson(here, picked.choice, picked)
-    figures: list[list[Callable[[Here, Choice], None]]] = [[traded, needed], [beside]]
-    for figure_row in figures:
-        for column, draw_figure in zip(st.columns(len(figure_row), gap="medium"), figure_row, strict=True):
-            with column:
-                partial(draw_figure, here)(picked.choice)
+    shell.side_by_side(here, [[traded, needed], [beside]], picked.choice)
 workbench.show(here, "deception")
-shell.argument(here, [("definition", "condition"), ("charge", "defence"), ("shows", "shows_not")])
-st.markdown(f"**{here.t('argument.closing')}**")
-shell.source(here)
-shell.more(here, {"method": "method.text", "next": "method.next"})
+shell.close(here)

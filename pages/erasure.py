@@ -34,15 +34,12 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
         view = looked(here, choice, picked)
         shell.show_quality(here)
         revealed = view.found if experiment(here, choice, view) else None
-    rows: list[list[Callable[[Here, Choice], None]]] = [
+    rows: list[list[Callable[..., None]]] = [
         [partial(single, found=revealed), partial(pairs, found=revealed)],
         [partial(fractions, found=revealed), published],
         [flips, tasks],
     ]
-    for row in rows:
-        for column, draw in zip(st.columns(len(row), gap="medium"), row, strict=True):
-            with column:
-                draw(here, choice)
+    shell.side_by_side(here, rows, choice)
 
 
 @dataclass(frozen=True)
@@ -330,7 +327,4 @@ picked = controls.picker(here)
 if picked.choice is not None:
     with shell.guarded(here):
         lesson(here, picked.choice, picked)
-shell.argument(here, [("definition", "condition"), ("charge", "defence"), ("shows", "shows_not")])
-st.markdown(f"**{here.t('argument.closing')}**")
-shell.source(here)
-shell.more(here, {"method": "method.text", "next": "method.next"})
+shell.close(here)

@@ -178,12 +178,6 @@ picked = controls.picker(here)
 if picked.choice is not None:
     with shell.guarded(here):
         lesson(here, picked.choice, picked)
-for draw in (scores, gaps):
-    for column, model in zip(st.columns(2, gap="medium"), scored.GUIDED, strict=True):
-        with column, shell.guarded(here):
-            draw(here, model)
+shell.side_by_side(here, [[partial(draw, model=model) for model in scored.GUIDED] for draw in (scores, gaps)])
 workbench.show(here, "guide")
-shell.argument(here, [("definition", "condition"), ("charge", "defence"), ("shows", "shows_not")])
-st.markdown(f"**{here.t('argument.closing')}**")
-shell.source(here)
-shell.more(here, {"method": "method.text", "next": "method.next"})
+shell.close(here)

@@ -145,12 +145,6 @@ picked = controls.picker(here)
 if picked.choice is not None:
     with shell.guarded(here):
         lesson(here, picked.choice, picked)
-for column, draw in zip(st.columns(2, gap="medium"), (scores, needed), strict=True):
-    with column, shell.guarded(here):
-        draw(here)
-published(here)
+shell.side_by_side(here, [[scores, needed], [published]])
 workbench.show(here, "necessity")
-shell.argument(here, [("definition", "condition"), ("charge", "defence"), ("shows", "shows_not")])
-st.markdown(f"**{here.t('argument.closing')}**")
-shell.source(here)
-shell.more(here, {"method": "method.text", "next": "method.next"})
+shell.close(here)

@@ -35,15 +35,12 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
         found = view.found
         shell.show_quality(here)
         revealed = found if experiment(here, choice, view) else None
-    evidence_rows: list[list[Callable[[Here, Choice], None]]] = [
+    evidence_rows: list[list[Callable[..., None]]] = [
         [partial(violins, found=revealed), partial(peaked, found=found)],
         [encoders, tasks],
         [sparse],
     ]
-    for row in evidence_rows:
-        for column, draw in zip(st.columns(len(row), gap="medium"), row, strict=True):
-            with column:
-                draw(here, choice)
+    shell.side_by_side(here, evidence_rows, choice)
 
 
 @dataclass(frozen=True)
@@ -249,7 +246,4 @@ picked = controls.picker(here)
 if picked.choice is not None:
     with shell.guarded(here):
         lesson(here, picked.choice, picked)
-shell.argument(here, [("definition", "condition"), ("charge", "defence"), ("shows", "shows_not")])
-st.markdown(f"**{here.t('argument.closing')}**")
-shell.source(here)
-shell.more(here, {"method": "method.text", "next": "method.next"})
+shell.close(here)

@@ -5,7 +5,6 @@ model with the words that each ranking puts first taken away or left alone. The 
 that people marked, and over stories whose reasons are known. The boxes say what all this shows, and what it does not.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -283,12 +282,5 @@ picked = controls.picker(here)
 if picked.choice is not None:
     with shell.guarded(here):
         lesson(here, picked.choice, picked)
-rows: list[list[Callable[[Here], None]]] = [[partial(movies, family=family) for family in plausible.FAMILIES], [stories]]
-for row in rows:
-    for column, draw in zip(st.columns(len(row), gap="medium"), row, strict=True):
-        with column, shell.guarded(here):
-            draw(here)
-shell.argument(here, [("definition", "condition"), ("charge", "defence"), ("shows", "shows_not")])
-st.markdown(f"**{here.t('argument.closing')}**")
-shell.source(here)
-shell.more(here, {"method": "method.text", "next": "method.next"})
+shell.side_by_side(here, [[partial(movies, family=family) for family in plausible.FAMILIES], [stories]])
+shell.close(here)

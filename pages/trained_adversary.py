@@ -185,7 +185,4 @@ if picked.choice is not None:
         with column:
             draw_figure(here, picked.choice)
 workbench.show(here, "trained-adversary")
-shell.argument(here, [("definition", "condition"), ("charge", "defence"), ("shows", "shows_not")])
-st.markdown(f"**{here.t('argument.closing')}**")
-shell.source(here)
-shell.more(here, {"method": "method.text", "next": "method.next"})
+shell.close(here)

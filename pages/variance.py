@@ -179,7 +179,4 @@ if picked.choice is not None:
     with shell.guarded(here):
         found = lesson(here, picked.choice, picked)
 test_set(here, found)
-shell.argument(here, [("definition", "condition"), ("charge", "defence"), ("shows", "shows_not")])
-st.markdown(f"**{here.t('argument.closing')}**")
-shell.source(here)
-shell.more(here, {"method": "method.text", "next": "method.next"})
+shell.close(here)

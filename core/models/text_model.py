@@ -5,6 +5,7 @@ which every word attends to every word.
 """
 
 import dataclasses
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Self, TypeVar
 
@@ -18,7 +19,7 @@ from core.models.vocabulary import Vocabulary
 from core.types import Batch, Card, Example, Intervention, Run, Task
 
 
-class TextModel(nn.Module):
+class TextModel(nn.Module, ABC):
     """The part of an `AttentionModel` that does not know its attention. Read-only outside training."""
 
     n_layers = 1
@@ -78,6 +79,7 @@ class TextModel(nn.Module):
         """Input vectors of the query, "batch query_token dim"."""
         return self.embedding(batch.query_ids)
 
+    @abstractmethod
     def run(
         self,
         batch: Batch,
@@ -88,7 +90,6 @@ class TextModel(nn.Module):
         query_embedding: Tensor | None = None,
     ) -> Run:
         """One forward pass; `embedding` and `query_embedding` replace the input vectors, `states` what comes of them."""
-        raise NotImplementedError
 
 
 Model = TypeVar("Model", bound=TextModel)

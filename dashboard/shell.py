@@ -178,8 +178,11 @@ def usable(path: str) -> dict[str, Card]:
     return {
         name: card
         for name, card in cards.items()
-        if page.kind is None or (registry.suits(card, page.kind)
-        and all(any(other.startswith(name + part) for other in cards) for part in page.variants))
+        if page.kind is None
+        or (
+            registry.suits(card, page.kind)
+            and all(any(other.startswith(name + part) for other in cards) for part in page.variants)
+        )
     }
 
 

@@ -202,7 +202,15 @@ def _with_text(link: Link, codes: Mapping[str, str], ids: Sequence[str], before:
     if len(text) > LONGEST or len(query) > LONGEST:
         values = {"given": max(len(text), len(query)), "allowed": LONGEST}
         notes.append(Note("long_in_link", f"A link carries at most {LONGEST} characters of text; the rest was cut.", values))
-    return replace(link, sample=reserve, own=text[:LONGEST], query=query[:LONGEST])
+    return replace(link, sample=reserve, own=_shortened(text), query=_shortened(query))
+
+
+def _shortened(text: str) -> str:
+    """What a link carries of a text: its whole words, where it has more than one."""
+    if len(text) <= LONGEST:
+        return text
+    head, _, rest = text[: LONGEST + 1].rpartition(" ")
+    return head or rest[:LONGEST]
 
 
 def _travels(text: str) -> bool:

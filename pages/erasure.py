@@ -35,7 +35,7 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
         shell.show_quality(here)
         revealed = view.found if experiment(here, choice, view) else None
     rows: list[list[Callable[..., None]]] = [
-        [partial(single, found=revealed), partial(pairs, found=revealed)],
+        [partial(single, found=revealed), partial(pairs, found=revealed)] if revealed else [pairs],
         [partial(fractions, found=revealed), published],
         [flips, tasks],
     ]
@@ -172,11 +172,9 @@ def show_guess(here: Here, about: str, option: str, found: Erased) -> None:
         controls.guess_again(here, about)
 
 
-def single(here: Here, choice: Choice, found: Erased | None) -> None:
+def single(here: Here, choice: Choice, found: Erased) -> None:
     """Each weight of the sentence erased alone: how far the prediction moves, against the weight."""
     t = here.t
-    if found is None:
-        return
     with exhibits.figure(here, "single", t("single.title")) as frame:
         data, between = erased.singles(t, found), erased.differences(found)
         if between is None:
@@ -197,7 +195,7 @@ def single(here: Here, choice: Choice, found: Erased | None) -> None:
         exhibits.show(here, frame, Exhibit("single", caption, t("single.source"), {"": data}, draw, alt), t("single.note"))
 
 
-def pairs(here: Here, choice: Choice, found: Erased | None) -> None:
+def pairs(here: Here, choice: Choice, found: Erased | None = None) -> None:
     """The largest weight against a random other one over the whole test set, this sentence marked."""
     t = here.t
     with exhibits.figure(here, "pairs", t("pairs.title")) as frame:

@@ -127,6 +127,11 @@ def test_a_long_text_in_a_link_is_cut_and_said() -> None:
     assert notes == ["long_in_link:"]
 
 
+@pytest.mark.parametrize(("text", "kept"), [("a moving " * 34, "a moving " * 33 + "a"), ("x" * 299 + " yy", "x" * 299)])
+def test_a_text_that_is_cut_keeps_whole_words(text: str, kept: str) -> None:
+    assert read({"text": text})[0].own == kept
+
+
 def test_an_own_text_that_looks_like_a_sample_is_not_taken_for_one() -> None:
     now = replace(read({})[0], own="sample: a film")
     assert link.write(now)["text"] == "sample:review-01"

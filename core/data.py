@@ -42,6 +42,9 @@ TASKS: dict[str, Task] = {
         Task("nsmc", "classification", _SENTIMENT, "ko"),
         Task("snli", "nli", _INFERENCE),
         Task("mnli", "nli", _INFERENCE),
+        Task("rte", "nli", ("entailment", "not entailment")),
+        Task("mrpc", "paraphrase", ("different", "equivalent")),
+        Task("sst2_phrases", "classification", _SENTIMENT),
         Task("babi1", "qa", babi.ENTITIES),
         Task("babi2", "qa", babi.ENTITIES),
         Task("babi3", "qa", babi.ENTITIES),
@@ -64,6 +67,9 @@ TERMS: dict[str, str] = {
     "nsmc": "Naver sentiment movie corpus, samples of the official train split; CC0.",
     "snli": "Stanford Natural Language Inference (Bowman et al. 2015), its development pairs as train; CC BY-SA 4.0.",
     "mnli": "MultiNLI (Williams et al. 2018), matched development pairs split by the premise's hash; terms of the OANC.",
+    "rte": "Recognizing Textual Entailment as in GLUE (Wang et al. 2019), its validation pairs as test; no licence stated.",
+    "mrpc": "Microsoft Research Paraphrase Corpus (Dolan & Brockett 2005); for research use.",
+    "sst2_phrases": "Phrases of the Stanford Sentiment Treebank's training sentences, as in GLUE; no licence stated.",
     "babi1": _BABI_TERMS,
     "babi2": _BABI_TERMS,
     "babi3": _BABI_TERMS,
@@ -94,6 +100,7 @@ class _Columns:
     evidence: str | None = None
     classes: Mapping[int, int] | None = None
     clean: Callable[[str], str] = str
+    test: str = "test"  # the file whose labels are known and that nothing is trained or chosen on
 
 
 _COLUMNS = {
@@ -104,6 +111,9 @@ _COLUMNS = {
     "nsmc": _Columns("document"),
     "snli": _Columns("premise", query="hypothesis"),
     "mnli": _Columns("premise", query="hypothesis"),
+    "rte": _Columns("sentence1", query="sentence2", test="validation"),
+    "mrpc": _Columns("sentence1", query="sentence2"),
+    "sst2_phrases": _Columns("sentence"),
     "pronoun": _Columns("tokens", evidence="impermissible"),
     "sst_wiki": _Columns("tokens", evidence="impermissible"),
     "movie_rationales": _Columns("tokens", evidence="rationale"),
@@ -165,8 +175,9 @@ def _babi(name: str, split: str, folder: Path, limit: int | None) -> list[Exampl
 
 
 def _rows(name: str, split: str, folder: Path) -> list[Example]:
-    path = folder / name / f"{split}.parquet"
-    cut = split != "test" and not (folder / name / "validation.parquet").is_file()
+    test = _COLUMNS[name].test
+    path = folder / name / f"{test if split == 'test' else split}.parquet"
+    cut = split != "test" and (test == "validation" or not (folder / name / "validation.parquet").is_file())
     if cut:
         path = path.with_name("train.parquet")
     if not path.is_file():
@@ -250,6 +261,7 @@ class Sample:
 
 _SAMPLES = {
     "sst2": "reviews",
+    "sst2_phrases": "reviews",
     "imdb": "reviews",
     "ag_news": "headlines",
     "newsgroups_sports": "sports",

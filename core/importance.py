@@ -23,6 +23,8 @@ from core.models.classifier import Classifier
 from core.models.encoders import kept
 from core.types import Batch, Intervention
 
+OF_TOKENS = ("ids", "present", "mask", "word", "segment")  # tensors of a batch, "batch token"
+TENSORS = (*OF_TOKENS, "query_ids", "query_present", "allowed")
 TOKENS_AT_ONCE = 2**15  # how many tokens the batches of deletions and path points may hold
 
 
@@ -51,7 +53,7 @@ def gradient(model: Classifier, batch: Batch, *, target: Tensor, intervene: Inte
     in.
     """
     embedding = model.embed(batch).detach().requires_grad_()
-    prob = _target_prob(model.run(batch, embedding=embedding, intervene=intervene).logits, target)
+    prob = target_prob(model.run(batch, embedding=embedding, intervene=intervene).logits, target)
     (slope,) = torch.autograd.grad(prob.sum(), embedding)
     return (slope * embedding).sum(-1).detach()
 
@@ -72,8 +74,8 @@ def integrated_gradients(model: Classifier, batch: Batch, *, target: Tensor, nod
         alpha = torch.tensor((points[start : start + at_once] + 1) / 2, dtype=embedding.dtype, device=embedding.device)
         weight = torch.tensor(weights[start : start + at_once] / 2, dtype=embedding.dtype, device=embedding.device)
         path = ((embedding - words)[None] + alpha[:, None, None, None] * words[None]).flatten(0, 1).requires_grad_()
-        copies = _repeat(batch, len(alpha))
-        prob = _target_prob(model.run(copies, embedding=path).logits, target.repeat(len(alpha)))
+        copies = repeat(batch, len(alpha))
+        prob = target_prob(model.run(copies, embedding=path).logits, target.repeat(len(alpha)))
         (slope,) = torch.autograd.grad(prob.sum(), path)
         total += torch.einsum("n,nbtd->btd", weight, slope.unflatten(0, (len(alpha), -1)))
     return (total * words).sum(-1)
@@ -109,7 +111,7 @@ def mixing(model: Classifier, batch: Batch, *, words: int = 40) -> list[list[flo
     n = min(words, len(batch.examples[0].text))
     embedding = model.embed(batch).detach()
     dim = model.states(batch, embedding).shape[-1]
-    copies = _repeat(batch, dim)
+    copies = repeat(batch, dim)
     path = embedding.repeat(dim, 1, 1).requires_grad_()
     states = model.states(copies, path)
     norms = torch.zeros(n, n, dtype=embedding.dtype)
@@ -126,22 +128,21 @@ def mixing(model: Classifier, batch: Batch, *, words: int = 40) -> list[list[flo
     return (rows / rows.sum(-1, keepdim=True).clamp(min=torch.finfo(rows.dtype).tiny)).tolist()
 
 
-def _target_prob(logits: Tensor, target: Tensor) -> Tensor:
+def target_prob(logits: Tensor, target: Tensor) -> Tensor:
+    """Probability of one label of each example, "batch"."""
     return probabilities(logits).gather(-1, target[:, None]).squeeze(-1)
 
 
-def _repeat(batch: Batch, n: int) -> Batch:
-    """The batch n times in a row."""
-    tensors = ("ids", "present", "mask", "word", "query_ids", "query_present", "allowed")
-    return replace(batch, examples=batch.examples * n, **{name: getattr(batch, name).repeat(n, 1) for name in tensors})
+def repeat(batch: Batch, n: int) -> Batch:
+    """The batch n times in a row: all examples, and all again."""
+    return replace(batch, examples=batch.examples * n, **{name: getattr(batch, name).repeat(n, 1) for name in TENSORS})
 
 
 def _only(batch: Batch, i: int) -> Batch:
     """One example of the batch, without padding."""
     n = int(batch.present[i].sum())
-    tensors = ("ids", "present", "mask", "word", "query_ids", "query_present", "allowed")
-    own = {name: getattr(batch, name)[i : i + 1] for name in tensors}
-    return replace(batch, examples=batch.examples[i : i + 1], **own | {name: own[name][:, :n] for name in tensors[:4]})
+    own = {name: getattr(batch, name)[i : i + 1] for name in TENSORS}
+    return replace(batch, examples=batch.examples[i : i + 1], **own | {name: own[name][:, :n] for name in OF_TOKENS})
 
 
 def _deletions(model: Classifier, batch: Batch) -> Iterator[tuple[int, Batch, Tensor]]:
@@ -155,7 +156,7 @@ def _deletions(model: Classifier, batch: Batch) -> Iterator[tuple[int, Batch, Te
             left = one.present & (one.word != word[:, None])
             order, present = kept(left)
             shortened = replace(
-                _repeat(one, len(word)),
+                repeat(one, len(word)),
                 ids=one.ids[0, order] * present,
                 present=present,
                 mask=one.mask[0, order] & present,

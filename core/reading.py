@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.models import vocabulary as vocab
-from core.models.text_model import TextModel, cut
+from core.models.text_model import TextModel
 from core.text import is_mark, words
 from core.types import Card, Example, Note, Refusal
 
@@ -17,6 +17,7 @@ ROLES = {
     "classification": ("text", "query"),
     "qa": ("story", "question"),
     "nli": ("premise", "hypothesis"),
+    "paraphrase": ("first sentence", "second sentence"),
 }
 
 
@@ -34,7 +35,7 @@ def read(model: TextModel, text: str, query: str | None = None) -> Reading:
     card = model.card
     all_words, asked = words(text), words(query or "")
     _check(card, text, all_words, query, asked)
-    example = cut(Example("typed", all_words, asked), card.task, card.max_tokens)
+    example = model.cut(Example("typed", all_words, asked))
     example = replace(example, candidates=_candidates(card, example.text))
     return Reading(example, len(all_words) - len(example.text), _notes(model, example, len(all_words), len(asked)))
 

@@ -19,7 +19,7 @@ from core.interventions import scale
 from core.models import registry, self_attention, wordpieces
 from core.models import vocabulary as vocab
 from core.models.encoders import ENCODERS
-from core.models.text_model import TextModel, cut, fresh
+from core.models.text_model import TextModel, WordModel, cut, fresh
 from core.models.vocabulary import Vocabulary
 from core.reading import ROLES
 from core.training import Fitted, Progress, evaluate, fit
@@ -151,19 +151,24 @@ def _recipe(parts: Name) -> Recipe:
     return recipe if parts.words is None else dataclasses.replace(recipe, max_words=parts.words)
 
 
-def _fresh(card: Card, recipe: Recipe, words: Vocabulary, wanted: Variant, obtained: Obtain) -> TextModel:
+def _fresh(card: Card, recipe: Recipe, words: Vocabulary, wanted: Variant, obtained: Obtain) -> WordModel:
     """The model before training."""
-    model = fresh(registry.KINDS[card.encoder], card, words, card.seed + wanted.seed, recipe.embedding_std)
+    model: WordModel = fresh(registry.WORD_MODELS[card.encoder], card, words, card.seed + wanted.seed, recipe.embedding_std)
     with torch.no_grad():
         if wanted.shares:
-            model.embedding.weight.copy_(obtained(wanted.shares).embedding.weight)
+            model.embedding.weight.copy_(_lender(obtained(wanted.shares)).embedding.weight)
         elif recipe.minilm:
             model.embedding.weight.copy_(wordpieces.vectors(words, recipe.embedding_dim, recipe.embedding_std))
     return model
 
 
+def _lender(model: TextModel) -> WordModel:
+    assert isinstance(model, WordModel)
+    return model
+
+
 def _fitted(
-    model: TextModel,
+    model: WordModel,
     recipe: Recipe,
     wanted: Variant,
     train: Sequence[Example],
@@ -252,7 +257,7 @@ def _draft(name: str, parts: Name, recipe: Recipe, words: Vocabulary) -> Card:
         normalizer=parts.normalizer,
         embedding_dim=recipe.embedding_dim,
         hidden_dim=recipe.hidden_dim,
-        layers=TextModel.n_layers,
+        layers=WordModel.n_layers,
         heads=self_attention.HEADS if parts.encoder == self_attention.NAME else 1,
         parameters=0,
         max_tokens=recipe.max_words,

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from torch import Tensor
 
-Kind = Literal["classification", "qa", "nli"]
+Kind = Literal["classification", "qa", "nli", "paraphrase"]
 Weights = Tensor  # "batch head query key", rows sum to one over the attended keys
 Intervention = Callable[[int, Weights], Weights]
 
@@ -70,9 +70,10 @@ class Example:
 class Batch:
     """Examples as tensors, on one device.
 
-    `present` marks tokens that exist (start and end included), `mask` those that may be attended (pieces of words).
-    `word` is the index of the word that a token belongs to, -1 for start, end and padding. `allowed` marks labels
-    that may be answered. Query tensors have no tokens where the task has no query.
+    `present` marks tokens that exist (start and end included), `mask` the pieces of words: those that may be attended, in a
+    Transformer besides start and end. `word` is the index of the word that a token belongs to, -1 for start, end and padding.
+    `allowed` marks labels that may be answered. Query tensors have no tokens where the task has no query, nor in a Transformer:
+    it reads text and query in one row, the words of the query numbered on, and `segment` tells them apart (0, 1).
     """
 
     examples: tuple[Example, ...]
@@ -80,6 +81,7 @@ class Batch:
     present: Tensor  # "batch token"
     mask: Tensor  # "batch token"
     word: Tensor  # "batch token"
+    segment: Tensor  # "batch token"
     query_ids: Tensor  # "batch query_token"
     query_present: Tensor  # "batch query_token"
     allowed: Tensor  # "batch label"

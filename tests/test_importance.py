@@ -84,7 +84,7 @@ def test_integrated_gradients_are_captums(case):
     target = targets(model, batch)
 
     def prob(embedding):
-        copies = importance._repeat(batch, len(embedding))
+        copies = importance.repeat(batch, len(embedding))
         return probabilities(model.run(copies, embedding=embedding).logits)
 
     embedding = model.embed(batch)

@@ -26,7 +26,7 @@ LAYERS = (
     {"importance", "training", "reading"},
     {"debate", "attattr"},
     {"variants", "workshop"},
-    {"recipes"},
+    {"recipes", "finetuning"},
     {"explanation"},
     {"experiments"},
     {"verbs"},

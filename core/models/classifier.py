@@ -15,12 +15,12 @@ from core.device import StateCache
 from core.interventions import keep
 from core.models.encoders import ENCODERS
 from core.models.scores import NORMALIZERS, SCORES
-from core.models.text_model import TextModel, fresh
+from core.models.text_model import WordModel, fresh
 from core.models.vocabulary import Vocabulary
 from core.types import Batch, Card, Intervention, Readout, Run
 
 
-class Classifier(TextModel):
+class Classifier(WordModel):
     """An `AttentionModel` with one layer, one head and one query. Read-only outside training.
 
     It holds no state of any run. Loaded with a `cache`, it keeps there what its encoder made of a text (`remembered`).

@@ -17,19 +17,22 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 
 from core.device import StateCache
+from core.models import minilm, wordpieces
 from core.models import vocabulary as vocab
 from core.models.classifier import Classifier
 from core.models.encoders import ENCODERS
 from core.models.scores import NORMALIZERS, SCORES
 from core.models.self_attention import NAME as SELF_ATTENTION
 from core.models.self_attention import SelfAttention
-from core.models.text_model import Model, TextModel
+from core.models.text_model import Model, TextModel, WordModel
+from core.models.transformer import Transformer
 from core.types import Card, Refusal, Task
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 CHECKPOINTS, VOCABULARIES = ASSETS / "checkpoints", ASSETS / "vocabularies"
 WEIGHTS, EMBEDDING = "model.safetensors", "embedding.weight"
-KINDS: dict[str, type[TextModel]] = {**dict.fromkeys(ENCODERS, Classifier), SELF_ATTENTION: SelfAttention}  # by encoder
+WORD_MODELS: dict[str, type[WordModel]] = {**dict.fromkeys(ENCODERS, Classifier), SELF_ATTENTION: SelfAttention}
+KINDS: dict[str, type[TextModel]] = {**WORD_MODELS, minilm.NAME: Transformer}  # by encoder
 log = logging.getLogger(__name__)
 
 
@@ -71,22 +74,32 @@ def load(
             allowed=", ".join(known),
         )
     card = known[name]
-    words, files = vocabularies / f"{card.vocabulary}.json", _files(card, root)
+    adapter = card.encoder == minilm.NAME
+    words = wordpieces.folder() / "tokenizer.json" if adapter else vocabularies / f"{card.vocabulary}.json"
+    files = _files(card, root)
     for wanted, given in ((card.vocabulary_sha256, [words]), (card.weights_sha256, files)):
         if missing := next((file for file in given if not file.is_file()), None):
             raise _damaged(name, f"{missing.name} is missing")
         if _digest(given) != wanted:
             raise _damaged(name, f"{given[0].name} was altered: its checksum is not the card's")
+    try:
+        model = minilm.load(card, path, cache) if adapter else _of_words(card, words, files, cache)
+    except (RuntimeError, ValueError, KeyError) as error:
+        if isinstance(error, Refusal):
+            raise
+        raise _damaged(name, "its weights do not fit its card") from error
+    return model.to(device).requires_grad_(False)
+
+
+def _of_words(card: Card, words: Path, files: Sequence[Path], cache: StateCache | None) -> WordModel:
+    """One of our own models from its files."""
     with torch.device("meta"):
-        model = KINDS[card.encoder](card, vocab.load(words), cache)
+        model = WORD_MODELS[card.encoder](card, vocab.load(words), cache)
     tensors = load_tensors(files[0].read_bytes())
     for lender in files[1:]:
         tensors[EMBEDDING] = load_tensors(lender.read_bytes())[EMBEDDING]
-    try:
-        model.load_state_dict({key: value.float() for key, value in tensors.items()}, assign=True)
-    except RuntimeError as error:
-        raise _damaged(name, "its weights do not fit its card") from error
-    return model.to(device).requires_grad_(False)
+    model.load_state_dict({key: value.float() for key, value in tensors.items()}, assign=True)
+    return model
 
 
 def suits(card: Card, kind: type[TextModel]) -> bool:
@@ -106,7 +119,10 @@ def needed(model: TextModel, kind: type[Model]) -> Model:
 def _files(card: Card, root: Path) -> list[Path]:
     """The files of a model's weights: its own, and where it shares input vectors, those of their owner, which may be a
     committed model."""
-    own = folder(card.name, root) / WEIGHTS
+    path = folder(card.name, root)
+    if card.encoder == minilm.NAME:
+        return [path / minilm.WEIGHTS, path / minilm.CONFIG]
+    own = path / WEIGHTS
     if not card.embedding:
         return [own]
     lender = folder(card.embedding, root) / WEIGHTS
@@ -117,7 +133,7 @@ def _digest(files: Sequence[Path]) -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
-def save(model: TextModel, card: Card, root: Path = CHECKPOINTS) -> Card:
+def save(model: WordModel, card: Card, root: Path = CHECKPOINTS) -> Card:
     """Writes the weights in half precision and the card, and returns the card with the checksum of the weights."""
     path = folder(card.name, root)
     path.mkdir(parents=True, exist_ok=True)

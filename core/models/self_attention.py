@@ -15,14 +15,14 @@ from torch import Tensor, nn
 from core.device import StateCache
 from core.interventions import keep
 from core.models.scores import NORMALIZERS
-from core.models.text_model import TextModel
+from core.models.text_model import WordModel
 from core.models.vocabulary import Vocabulary
 from core.types import Batch, Card, Intervention, Readout, Run
 
 NAME, HEADS = "self-attention", 8
 
 
-class SelfAttention(TextModel):
+class SelfAttention(WordModel):
     """An `AttentionModel` with one layer and the card's heads, in which `hidden_dim` numbers are shared out among the heads."""
 
     def __init__(self, card: Card, vocabulary: Vocabulary, cache: StateCache | None = None) -> None:

@@ -1,7 +1,7 @@
-"""What all our trained readers of text share: words to ids to input vectors, and copies of themselves.
+"""What all readers of text share: a card, a vocabulary, examples to tensors, copies of themselves.
 
-What they do with the vectors is their own: `classifier` has one attention over the words, `self_attention` several heads in
-which every word attends to every word.
+What they do with the tensors is their own: `classifier` has one attention over the words, `self_attention` several heads in
+which every word attends to every word, `transformer` layers of them.
 """
 
 import dataclasses
@@ -20,27 +20,18 @@ from core.types import Batch, Card, Example, Intervention, Run, Task
 
 
 class TextModel(nn.Module, ABC):
-    """The part of an `AttentionModel` that does not know its attention. Read-only outside training."""
+    """An `AttentionModel` that knows its card, its vocabulary and how to read examples. Read-only outside training."""
 
     n_layers = 1
 
     def __init__(self, card: Card, vocabulary: Vocabulary, cache: StateCache | None = None) -> None:
         super().__init__()
         self.card, self.vocabulary, self.cache = card, vocabulary, cache
-        self.embedding = nn.Embedding(vocabulary.size, card.embedding_dim)
 
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
-        return self.embedding.weight.device
-
-    def copied(self, *, dtype: torch.dtype | None = None, device: torch.device | None = None) -> Self:
-        """A model of its own with these weights, for training; it shares no cache, as its weights will differ."""
-        with torch.device("meta"):
-            twin = type(self)(self.card, self.vocabulary)
-        weights = {name: value.detach().to(device, dtype, copy=True) for name, value in self.state_dict().items()}
-        twin.load_state_dict(weights, assign=True)
-        return twin.requires_grad_()
+        return next(self.parameters()).device
 
     def precise(self) -> Self:
         """A frozen twin in double precision; on the CPU where the device has none (MPS)."""
@@ -49,35 +40,25 @@ class TextModel(nn.Module, ABC):
         twin.cache = self.cache
         return twin
 
-    def encode(self, examples: Sequence[Example]) -> Batch:
-        """The examples as one padded batch, each text cut to the card's `max_tokens` words."""
-        labels = len(self.card.task.labels)
-        kept = tuple(cut(e, self.card.task, self.card.max_tokens) for e in examples)
-        text, word = _padded([vocab.ids(self.vocabulary, e.text) for e in kept])
-        query, _ = _padded([vocab.ids(self.vocabulary, e.query) for e in kept])
-        allowed = torch.ones(len(kept), labels, dtype=torch.bool)
-        for row, example in zip(allowed, kept, strict=True):
-            if example.candidates:
-                row[:] = torch.zeros(labels, dtype=torch.bool).index_fill(0, torch.tensor(example.candidates), True)
-        move = self.device
-        return Batch(
-            examples=kept,
-            ids=text.to(move),
-            present=(text != vocab.PAD).to(move),
-            mask=(word >= 0).to(move),
-            word=word.to(move),
-            query_ids=query.to(move),
-            query_present=(query != vocab.PAD).to(move),
-            allowed=allowed.to(move),
-        )
+    def cut(self, example: Example) -> Example:
+        """The example as far as the model reads it."""
+        return cut(example, self.card.task, self.card.max_tokens)
 
+    @abstractmethod
+    def copied(self, *, dtype: torch.dtype | None = None, device: torch.device | None = None) -> Self:
+        """A model of its own with these weights, for training; it shares no cache, as its weights will differ."""
+
+    @abstractmethod
+    def encode(self, examples: Sequence[Example]) -> Batch:
+        """The examples, as far as they are read, as one padded batch."""
+
+    @abstractmethod
     def embed(self, batch: Batch) -> Tensor:
         """Input vectors "batch token dim"."""
-        return self.embedding(batch.ids)
 
+    @abstractmethod
     def embed_query(self, batch: Batch) -> Tensor:
         """Input vectors of the query, "batch query_token dim"."""
-        return self.embedding(batch.query_ids)
 
     @abstractmethod
     def run(
@@ -92,7 +73,59 @@ class TextModel(nn.Module, ABC):
         """One forward pass; `embedding` and `query_embedding` replace the input vectors, `states` what comes of them."""
 
 
+class WordModel(TextModel):
+    """One of our own: a vector for each word of its vocabulary, and one attention over the words. Its weights are all here."""
+
+    def __init__(self, card: Card, vocabulary: Vocabulary, cache: StateCache | None = None) -> None:
+        super().__init__(card, vocabulary, cache)
+        self.embedding = nn.Embedding(vocabulary.size, card.embedding_dim)
+
+    def copied(self, *, dtype: torch.dtype | None = None, device: torch.device | None = None) -> Self:
+        """A model of its own with these weights, for training; it shares no cache, as its weights will differ."""
+        with torch.device("meta"):
+            twin = type(self)(self.card, self.vocabulary)
+        weights = {name: value.detach().to(device, dtype, copy=True) for name, value in self.state_dict().items()}
+        twin.load_state_dict(weights, assign=True)
+        return twin.requires_grad_()
+
+    def encode(self, examples: Sequence[Example]) -> Batch:
+        """The examples as one padded batch, each text cut to the card's `max_tokens` words."""
+        kept = tuple(self.cut(e) for e in examples)
+        text, word = _padded([vocab.ids(self.vocabulary, e.text) for e in kept])
+        query, _ = _padded([vocab.ids(self.vocabulary, e.query) for e in kept])
+        move = self.device
+        return Batch(
+            examples=kept,
+            ids=text.to(move),
+            present=(text != vocab.PAD).to(move),
+            mask=(word >= 0).to(move),
+            word=word.to(move),
+            segment=torch.zeros_like(text).to(move),
+            query_ids=query.to(move),
+            query_present=(query != vocab.PAD).to(move),
+            allowed=allowed(kept, len(self.card.task.labels)).to(move),
+        )
+
+    def embed(self, batch: Batch) -> Tensor:
+        """Input vectors "batch token dim"."""
+        return self.embedding(batch.ids)
+
+    def embed_query(self, batch: Batch) -> Tensor:
+        """Input vectors of the query, "batch query_token dim"."""
+        return self.embedding(batch.query_ids)
+
+
+def allowed(examples: Sequence[Example], labels: int) -> Tensor:
+    """The labels that each example may be answered with, "batch label"."""
+    may = torch.ones(len(examples), labels, dtype=torch.bool)
+    for row, example in zip(may, examples, strict=True):
+        if example.candidates:
+            row[:] = torch.zeros(labels, dtype=torch.bool).index_fill(0, torch.tensor(example.candidates), True)
+    return may
+
+
 Model = TypeVar("Model", bound=TextModel)
+Words = TypeVar("Words", bound=WordModel)
 
 
 def cut(example: Example, task: Task, limit: int) -> Example:
@@ -106,7 +139,7 @@ def cut(example: Example, task: Task, limit: int) -> Example:
     return dataclasses.replace(example, text=text, query=query, evidence=evidence)
 
 
-def fresh(kind: type[Model], card: Card, vocabulary: Vocabulary, seed: int, embedding_std: float = 1.0) -> Model:
+def fresh(kind: type[Words], card: Card, vocabulary: Vocabulary, seed: int, embedding_std: float = 1.0) -> Words:
     """A model of a kind with fresh weights that depend on the seed alone (Glorot for matrices, zero for biases)."""
     with torch.device("meta"):
         model = kind(card, vocabulary)

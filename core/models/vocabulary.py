@@ -44,7 +44,8 @@ def unknown(vocabulary: Vocabulary, words: Sequence[str]) -> tuple[bool, ...]:
     parts: list[list[int]] = [[] for _ in words]
     for part, word in zip(*ids(vocabulary, words), strict=True):
         parts[word].append(part)
-    return tuple(all(part == UNKNOWN for part in word) for word in parts)
+    unknown_id = vocabulary.tokenizer.token_to_id(SPECIALS[UNKNOWN])
+    return tuple(all(part == unknown_id for part in word) for word in parts)
 
 
 def build_words(texts: Iterable[Sequence[str]], *, limit: int, min_count: int = 2) -> Vocabulary:
@@ -55,7 +56,7 @@ def build_words(texts: Iterable[Sequence[str]], *, limit: int, min_count: int = 
     table = {word: index for index, word in enumerate((*SPECIALS, *kept))}
     tokenizer = Tokenizer(models.WordLevel(table, unk_token=SPECIALS[UNKNOWN]))
     tokenizer.normalizer = normalizer
-    return _stamped(tokenizer)
+    return stamped(tokenizer)
 
 
 def build_pieces(texts: Sequence[Sequence[str]], *, limit: int, min_count: int = 2) -> Vocabulary:
@@ -79,7 +80,7 @@ def build_pieces(texts: Sequence[Sequence[str]], *, limit: int, min_count: int =
     table = {piece: index for index, piece in enumerate((*SPECIALS, *kept))}
     tokenizer = Tokenizer(models.WordPiece(table, unk_token=SPECIALS[UNKNOWN], max_input_chars_per_word=60))
     tokenizer.normalizer = draft.normalizer
-    return _stamped(tokenizer)
+    return stamped(tokenizer)
 
 
 def save(vocabulary: Vocabulary, path: Path) -> None:
@@ -90,8 +91,9 @@ def save(vocabulary: Vocabulary, path: Path) -> None:
 
 def load(path: Path) -> Vocabulary:
     """The vocabulary in a file."""
-    return _stamped(Tokenizer.from_str(path.read_text(encoding="utf-8")))
+    return stamped(Tokenizer.from_str(path.read_text(encoding="utf-8")))
 
 
-def _stamped(tokenizer: Tokenizer) -> Vocabulary:
+def stamped(tokenizer: Tokenizer) -> Vocabulary:
+    """The vocabulary of a tokenizer."""
     return Vocabulary(tokenizer, hashlib.sha256(tokenizer.to_str().encode("utf-8")).hexdigest())

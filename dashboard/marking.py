@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.text import words as split
-from dashboard import codes, link, resources, shell, texts
+from dashboard import codes, lessons, link, resources, shell, texts
 from dashboard.shell import Here
 from dashboard.tokens import readable
 
@@ -54,7 +54,7 @@ def again(here: Here) -> None:
 
 def put(here: Here, code: str) -> None:
     """The link with other marks."""
-    key = shell.own_key(here.page, "marked")
+    key = lessons.own_key(here.page, "marked")
     link.put(keys={**link.current().keys, key: code})
 
 

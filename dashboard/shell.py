@@ -1,115 +1,36 @@
 """The frame of every page: navigation, language and mode, title, problems, arguments. One place for errors.
 
-A page is a file in `pages/` and a line in `PAGES`. It calls `here = shell.start("agreement")`, which draws the head and
-returns what the page knows about this visit, and then tells its lesson top to bottom. Everything that may fail stands inside
-`with shell.guarded(here)`: a refusal becomes a sentence in the reader's language and the rest of the page stays alive; a fault
-of ours is logged and said in one sentence, never shown as a traceback.
+A page is a file in `pages/` and a line in `dashboard.lessons`. It calls `here = shell.start("agreement")`, which draws the
+head and returns what the page knows about this visit, and then tells its lesson top to bottom. Everything that may fail stands
+inside `with shell.guarded(here)`: a refusal becomes a sentence in the reader's language and the rest of the page stays alive; a
+fault of ours is logged and said in one sentence, never shown as a traceback.
 """
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.models import registry
-from core.models.classifier import Classifier
-from core.models.self_attention import SelfAttention
-from core.models.text_model import TextModel
 from core.types import Card, Note, Refusal
 from dashboard import link, resources, surroundings, texts, theme, tokens
-from dashboard.codes import MARKED
+from dashboard.lessons import PAGES, SECTIONS, own_key, own_keys
 from dashboard.link import Link
 from dashboard.texts import Texts
 from dashboard.theme import Look, Side
 
 ROOT = Path(__file__).resolve().parents[1]
-SECTIONS = ("foundations", "charge", "defence", "witnesses", "transformer", "verdict")
 SIDES: dict[str, Side] = {"charge": "charge", "defence": "defence"}
 BOXES = (("definition", "condition"), ("charge", "defence"), ("shows", "shows_not"))  # of the argument, row by row
 LECTURE_BASE, STUDY_BASE = 16, 13  # font size of charts in pixels
 EMPTY = frozenset({"no_results"})  # refusals that are nobody's mistake: said quietly
-INFORMATIVE = 0.03  # how much the text must add to the accuracy
 MOST_NAMED = 6  # allowed values that a sentence lists
 QUIET = frozenset({"unknown_words", "unknown_marks"})  # notes that need no warning
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Page:
-    """A lesson: its file, its section, its own keys in the link with their codes, the default first, and the kind of model that
-    it can show.
-
-    A lesson about trainings of a model offers those that were also trained as each of its `variants` (":seed=" for any seed).
-    """
-
-    file: str
-    section: str = ""
-    keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    kind: type[TextModel] | None = Classifier  # of model that it can show; None: of any
-    variants: Sequence[str] = ()
-
-
-PAGES: dict[str, Page] = {
-    "": Page("home.py", kind=None),
-    "agreement": Page(
-        "agreement.py",
-        "charge",
-        {"graph": ("cut", "uncut"), "pair": ("gradient", "leave_one_out", "integrated_gradients")},
-    ),
-    "permutation": Page("permutation.py", "charge", {"shown": ("median", "extreme")}),
-    "adversary": Page(
-        "adversary.py",
-        "charge",
-        {
-            "epsilon": ("0.01", "0.05", "0.1"),
-            "method": ("exact", "search"),
-            "series": ("search", "exact", "default"),
-            "ceiling": ("own", "half", "quarter", "none"),
-            "floor": ("none", "own", "half"),
-            "count": ("3", "5", "10"),
-        },
-    ),
-    "necessity": Page("necessity.py", "defence", variants=(":uniform",)),
-    "variance": Page("variance.py", "defence", {"epsilon": ("0.01", "0.05", "0.1")}, variants=(":seed=",)),
-    "guide": Page(
-        "guide.py",
-        "defence",
-        {"guide": ("base", "adversary", "uniform", "own")},
-        variants=(":uniform", ":guide=base", ":guide=adversary"),
-    ),
-    "trained-adversary": Page(
-        "trained_adversary.py",
-        "defence",
-        {"lambda": ("0.01", "0.001", "0.0022", "0.0046", "0.022", "0.046")},
-        variants=(":adversary=", ":uniform"),
-    ),
-    "identifiability": Page(
-        "identifiability.py",
-        "witnesses",
-        {
-            "head": tuple(map(str, range(1, 9))),
-            "word": ("most", *map(str, range(1, 513))),
-            "step": tuple(map(str, (0, *(step for step in range(-100, 101, 5) if step)))),
-        },
-        kind=SelfAttention,
-    ),
-    "rationales": Page(
-        "rationales.py",
-        "witnesses",
-        {"marked": MARKED, "average": ("plain", "printed"), "encoder": ("average", "bilstm")},
-    ),
-    "deception": Page(
-        "deception.py",
-        "witnesses",
-        {"marked": MARKED},
-        variants=(":deceptive=0.1", ":deceptive=1"),
-    ),
-    "erasure": Page("erasure.py", "witnesses", {"struck": ("flip", *map(str, range(513)))}),
-}
 
 
 @dataclass(frozen=True)
@@ -134,16 +55,6 @@ class Here:
     def key(self, name: str) -> str:
         """The code of one of the page's own keys."""
         return self.link.keys.get(own_key(self.page, name), PAGES[self.page].keys[name][0])
-
-
-def own_key(page: str, name: str) -> str:
-    """How a page's own key is written in the link."""
-    return f"{page.replace('-', '_')}_{name}"
-
-
-def own_keys() -> dict[str, Sequence[str]]:
-    """The own keys of all pages with their codes."""
-    return {own_key(path, name): codes for path, page in PAGES.items() for name, codes in page.keys.items()}
 
 
 def run() -> None:
@@ -295,48 +206,6 @@ def show_notes(here: Here, notes: Sequence[Note]) -> None:
             st.caption(here.t(f"note.{note.code}", **spoken(here.t, note.values)))
         else:
             problem(here.t, note.code, note.sentence, note.values)
-
-
-def quality(here: Here) -> dict[str, str]:
-    """What the chosen model's card says of its test, as it stands in sentences; percentages with one decimal."""
-    card = here.card
-    if card is None or "accuracy" not in card.test:
-        return {}
-    test = {"blank": blank_of(card), "bayes": card.test.get("naive_bayes_accuracy"), "floor": card.test.get("floor")}
-    shares = {"accuracy": card.test["accuracy"], **{name: value for name, value in test.items() if value is not None}}
-    said = {"model": card.name, "n": texts.count(card.test["n"]), "seed": str(card.seed)}
-    return said | {name: f"{100 * value:.1f}" for name, value in shares.items()}
-
-
-def blank_of(card: Card) -> float | None:
-    """The test accuracy without what attention reads, for tasks that have a query."""
-    return next((value for name, value in card.test.items() if name.startswith("accuracy_blank")), None)
-
-
-def quality_line(here: Here) -> str:
-    """One line on how good the model is, and what it scores without its text or what single words alone reach."""
-    said, card = quality(here), here.card
-    if card is None or not said:
-        return ""
-    parts = [here.t("quality.line", **said)]
-    if "bayes" in said and card.test["accuracy"] <= card.test["naive_bayes_accuracy"]:
-        parts.append(here.t("quality.bayes", **said))
-    if "blank" in said:
-        parts.append(here.t(f"quality.blank_{card.task.kind}", **said))
-    return " ".join(parts)
-
-
-def show_quality(here: Here) -> None:
-    """Warns of a model below its floor, and of one that does nearly as well without the text that its attention reads."""
-    said, card = quality(here), here.card
-    if card is None or not said:
-        return
-    accuracy, blank = card.test["accuracy"], blank_of(card)
-    warnings = [here.t("quality.floor", **said)] if accuracy < card.test.get("floor", 0) else []
-    if blank is not None and accuracy - blank < INFORMATIVE:
-        warnings.append(here.t(f"quality.gap_{card.task.kind}", **said))
-    if warnings:
-        warn(warnings)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from dashboard import (
     epsilon_max,
     exhibits,
     frames,
+    quality,
     resources,
     shell,
     spotlight,
@@ -87,7 +88,7 @@ def opened(here: Here, choice: Choice, picked: controls.Picked) -> tuple[Case, A
         light = resources.compute(adversaries.light, choice, waiting=waiting)
     controls.show_prediction(here, picked.place, found.prediction)
     shell.show_notes(here, [note for note in found.notes if note.code not in shell.QUIET])
-    shell.show_quality(here)
+    quality.show(here)
     return Case(choice, found, light, float(epsilon), method), place
 
 
@@ -203,7 +204,7 @@ def word_by_word(here: Here, case: Case, other: Adversary) -> None:
         def draw(look: theme.Look) -> Any:
             return charts.mirror(table, left=learned, right=adversarial, alt_text=alt, look=look)
 
-        exhibits.show(here, frame, Exhibit("words", caption, t("words.source"), tables, draw, alt), shell.quality_line(here))
+        exhibits.show(here, frame, Exhibit("words", caption, t("words.source"), tables, draw, alt), quality.line(here))
     with right:
         st.markdown(adversaries.carried(t, other.attention[0], words))
         with shell.guarded(here):

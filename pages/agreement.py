@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.agreement import Correlation
 from core.explanation import Explanation, explain
-from dashboard import charts, controls, evidence, exhibits, explained, frames, resources, shell, texts, theme, tokens
+from dashboard import charts, controls, evidence, exhibits, explained, frames, quality, resources, shell, texts, theme, tokens
 from dashboard.exhibits import Exhibit
 from dashboard.resources import Choice
 from dashboard.shell import Here
@@ -27,7 +27,7 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
     found: Explanation | None = None
     with shell.guarded(here):
         found = explanation(here, choice, picked)
-        shell.show_quality(here)
+        quality.show(here)
         strips(here, choice, found)
     several = resources.table(evidence.encoders, choice.model)["group"].nunique() > 1
     seeded = choice.model.split(":")[0] == evidence.SEEDED
@@ -106,7 +106,7 @@ def strips(here: Here, choice: Choice, found: Explanation) -> None:
                 )
 
             exhibit = Exhibit("strips", caption, t("strips.source"), tables, draw, on_screen=False)
-            exhibits.show(here, frame, exhibit, explained.reading(t, len(found.words)), shell.quality_line(here))
+            exhibits.show(here, frame, exhibit, explained.reading(t, len(found.words)), quality.line(here))
         shell.show_notes(here, [note for note in found.notes if note.code in shell.QUIET])
 
 
@@ -219,7 +219,7 @@ def published(here: Here, choice: Choice, found: Explanation | None) -> None:
         caption = f"{t('published.caption', **trained(here), **evidence.provenance(results, t))} {theirs}"
         note = t("published.appendix") if evidence.in_files(table).any() else ""
         exhibit = Exhibit("published", caption, t("published.source"), {"": table})
-        exhibits.show(here, frame, exhibit, note, shell.quality_line(here))
+        exhibits.show(here, frame, exhibit, note, quality.line(here))
 
 
 def trained(here: Here) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import charts, codes, controls, deceived, evidence, exhibits, resources, shell, texts, tokens, workbench
+from dashboard import charts, codes, controls, deceived, evidence, exhibits, quality, resources, shell, texts, tokens, workbench
 from dashboard.deceived import STRENGTHS, Deceived
 from dashboard.exhibits import Exhibit
 from dashboard.marking import put
@@ -35,7 +35,7 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
     shell.show_notes(here, [note for note in found.notes if note.code not in shell.QUIET])
     if not found.marked:
         shell.problem(here.t, "nothing_impermissible", "No word of this text is impermissible.", {})
-    shell.show_quality(here)
+    quality.show(here)
     if attention(here, choice, found):
         with results:
             for i, name in ((0, "honest"), (-1, "hiding")):
@@ -94,7 +94,7 @@ def attention(here: Here, choice: Choice, found: Deceived) -> bool:
             st.html(tokens.veil_html(t("predict.veil"), "12rem"))
         else:
             exhibits.show(here, frame, strips_exhibit(here, found, "attention", rows, legends, numbers), reading(here, found))
-        st.caption(shell.quality_line(here))
+        st.caption(quality.line(here))
         shell.show_notes(here, [note for note in found.notes if note.code in shell.QUIET])
     return guess.option is not None
 

@@ -13,7 +13,23 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import boxes, controls, erased, evidence, exhibits, frames, link, paths, resources, shell, spread, texts, tokens
+from dashboard import (
+    boxes,
+    controls,
+    erased,
+    evidence,
+    exhibits,
+    frames,
+    lessons,
+    link,
+    paths,
+    quality,
+    resources,
+    shell,
+    spread,
+    texts,
+    tokens,
+)
 from dashboard.erased import AT_FLIP, Erased
 from dashboard.exhibits import Exhibit
 from dashboard.explained import digits
@@ -32,7 +48,7 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
     revealed: Erased | None = None
     with shell.guarded(here):
         view = looked(here, choice, picked)
-        shell.show_quality(here)
+        quality.show(here)
         revealed = view.found if experiment(here, choice, view) else None
     rows: list[list[Callable[..., None]]] = [
         [partial(single, found=revealed), partial(pairs, found=revealed)] if revealed else [pairs],
@@ -67,7 +83,7 @@ def looked(here: Here, choice: Choice, picked: controls.Picked) -> View:
 
 def struck_out(here: Here, n: int) -> int | None:
     """How many words are struck out, the same in every order; None for as many as flip the decision in each."""
-    t, key = here.t, shell.own_key("erasure", "struck")
+    t, key = here.t, lessons.own_key("erasure", "struck")
     code = here.key("struck")
     count = erased.struck(code, n)
 
@@ -122,7 +138,7 @@ def experiment(here: Here, choice: Choice, view: View) -> bool:
             strips = partial(strips_chart, rows, found.words, legends=legends, numbers=numbers, part=t("figure.part"))
             words = tokens.table(rows, found.words, position=t("table.position"), word=t("table.word"))
             exhibits.show(here, frame, curves(here, view, strips, words), reading(here, found))
-        st.caption(shell.quality_line(here))
+        st.caption(quality.line(here))
         shell.show_notes(here, [note for note in found.notes if note.code in shell.QUIET])
     return guess.option is not None
 

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.recipes import parse
 from core.variants import guide_of
-from dashboard import charts, controls, exhibits, resources, retrained, scored, shell, spread, tokens, workbench
+from dashboard import charts, controls, exhibits, quality, resources, retrained, scored, shell, spread, tokens, workbench
 from dashboard.exhibits import Exhibit
 from dashboard.resources import Choice
 from dashboard.retrained import Retrained
@@ -44,7 +44,7 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
     revealed = experiment(here, choice, found, chosen, results)
     controls.show_prediction(here, picked.place, found.prediction(ORDER.index(chosen) if revealed else 0))
     shell.show_notes(here, [note for note in found.notes if note.code not in shell.QUIET])
-    shell.show_quality(here)
+    quality.show(here)
 
 
 def experiment(here: Here, choice: Choice, found: Retrained, chosen: str, results: DeltaGenerator) -> bool:
@@ -70,7 +70,7 @@ def experiment(here: Here, choice: Choice, found: Retrained, chosen: str, result
             answers(here, choice, frame, found, chosen, partial(strips_chart, rows, found.words, legends=legends, **drawn))
         else:
             st.html(tokens.veil_html(t("predict.veil"), "13rem"))
-        st.caption(shell.quality_line(here))
+        st.caption(quality.line(here))
         shell.show_notes(here, [note for note in found.notes if note.code in shell.QUIET])
     return revealed
 

@@ -13,7 +13,21 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import charts, controls, evidence, exhibits, frames, link, resources, shell, texts, tokens, unseen
+from dashboard import (
+    charts,
+    controls,
+    evidence,
+    exhibits,
+    frames,
+    lessons,
+    link,
+    quality,
+    resources,
+    shell,
+    texts,
+    tokens,
+    unseen,
+)
 from dashboard.exhibits import Exhibit
 from dashboard.resources import Choice
 from dashboard.shell import Here
@@ -48,7 +62,7 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
     revealed: Head | None = None
     with shell.guarded(here):
         view = seen(here, choice, picked)
-        shell.show_quality(here)
+        quality.show(here)
         revealed = view.found if experiment(here, choice, view) else None
     left, right = st.columns(2, gap="medium")
     with left:
@@ -92,7 +106,7 @@ def experiment(here: Here, choice: Choice, view: View) -> bool:
                 controls.guess(here, about, t("predict.question"), options)
         if revealed:
             say(here, about, found, walk)
-        st.caption(shell.quality_line(here))
+        st.caption(quality.line(here))
         shell.show_notes(here, [note for note in found.notes if note.code in shell.QUIET])
     return revealed
 
@@ -124,7 +138,7 @@ def walked(here: Here, choice: Choice, view: View) -> Walk | None:
 
 def pick_word(here: Here, found: Head, word: int) -> None:
     """The word towards which attention moves."""
-    key = shell.own_key(here.page, "word")
+    key = lessons.own_key(here.page, "word")
     st.session_state["walk_word"] = word
     st.selectbox(
         here.t("control.word"),
@@ -139,7 +153,7 @@ def pick_word(here: Here, found: Head, word: int) -> None:
 
 def slide(here: Here) -> int:
     """How far attention moves: -100 to 100 percent of the way to where a first weight of a row is zero."""
-    key, step = shell.own_key(here.page, "step"), int(here.key("step"))
+    key, step = lessons.own_key(here.page, "step"), int(here.key("step"))
     st.session_state["walk_step"] = step
     st.slider(
         here.t("control.step"),

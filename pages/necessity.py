@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import charts, controls, exhibits, resources, retrained, scored, shell, tokens, workbench
+from dashboard import charts, controls, exhibits, quality, resources, retrained, scored, shell, tokens, workbench
 from dashboard.exhibits import Exhibit
 from dashboard.resources import Choice
 from dashboard.retrained import Retrained
@@ -29,7 +29,7 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
         found = resources.compute(retrained.with_uniform, choice, others=others, waiting=waiting)
     controls.show_prediction(here, picked.place, found.prediction())
     shell.show_notes(here, [note for note in found.notes if note.code not in shell.QUIET])
-    shell.show_quality(here)
+    quality.show(here)
     experiment(here, choice, found, results)
 
 
@@ -63,7 +63,7 @@ def experiment(here: Here, choice: Choice, found: Retrained, results: DeltaGener
             caption = t("strips.caption", n=len(found.words), model=choice.model)
             exhibit = Exhibit("strips", caption, t("strips.source"), {"": table}, draw, on_screen=False)
             exhibits.show(here, frame, exhibit, reading(here, found))
-        st.caption(shell.quality_line(here))
+        st.caption(quality.line(here))
         shell.show_notes(here, [note for note in found.notes if note.code in shell.QUIET])
 
 

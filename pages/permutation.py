@@ -13,7 +13,21 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import charts, controls, evidence, exhibits, frames, link, resources, shell, shuffles, spread, texts, tokens
+from dashboard import (
+    charts,
+    controls,
+    evidence,
+    exhibits,
+    frames,
+    link,
+    quality,
+    resources,
+    shell,
+    shuffles,
+    spread,
+    texts,
+    tokens,
+)
 from dashboard.exhibits import Exhibit
 from dashboard.resources import Choice
 from dashboard.shell import Here
@@ -33,7 +47,7 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
     with shell.guarded(here):
         view = shuffled(here, choice, picked)
         found = view.found
-        shell.show_quality(here)
+        quality.show(here)
         revealed = found if experiment(here, choice, view) else None
     evidence_rows: list[list[Callable[..., None]]] = [
         [partial(violins, found=revealed), partial(peaked, found=found)],
@@ -97,7 +111,7 @@ def experiment(here: Here, choice: Choice, view: View) -> bool:
             strips = partial(strips_chart, rows, found.words, legends=legends, numbers=numbers, part=t("figure.part"))
             words = tokens.table(rows, found.words, position=t("table.position"), word=t("table.word"))
             exhibits.show(here, frame, cloud(here, view, strips, words), shuffles.reading(t, found))
-        st.caption(shell.quality_line(here))
+        st.caption(quality.line(here))
         shell.show_notes(here, [note for note in found.notes if note.code in shell.QUIET])
     return guess.option is not None
 

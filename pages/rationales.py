@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import charts, controls, exhibits, marking, planes, plausible, resources, shell, texts, tokens
+from dashboard import charts, controls, exhibits, marking, planes, plausible, quality, resources, shell, texts, tokens
 from dashboard.exhibits import Exhibit
 from dashboard.plausible import Judged
 from dashboard.resources import Choice
@@ -33,7 +33,7 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
         found = plausible.with_chance(found, resources.compute(plausible.drawn, choice, waiting=waiting, seed=seed))
     controls.show_prediction(here, picked.place, found.prediction)
     shell.show_notes(here, [note for note in found.notes if note.code not in shell.QUIET])
-    shell.show_quality(here)
+    quality.show(here)
     marked = words(here, choice, found)
     if marked is not None:
         judgment(here, found, marked)
@@ -92,7 +92,7 @@ def strips(here: Here, frame: Any, found: Judged, marked: tuple[int, ...], numbe
         )
 
     exhibit = Exhibit("strips", caption, t("strips.source"), {t("table.words"): table}, draw, on_screen=False)
-    exhibits.show(here, frame, exhibit, shell.quality_line(here))
+    exhibits.show(here, frame, exhibit, quality.line(here))
 
 
 def say_marks(here: Here, choice: Choice, found: Judged, marked: tuple[int, ...]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import controls, elsewhere, evidence, exhibits, link, resources, shell, tokens, workbench
+from dashboard import controls, elsewhere, evidence, exhibits, lessons, link, quality, resources, shell, tokens, workbench
 from dashboard.elsewhere import Elsewhere
 from dashboard.exhibits import Exhibit
 from dashboard.frontier import frontier
@@ -32,7 +32,7 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
         found: Elsewhere = resources.compute(elsewhere.elsewhere, choice, others=names, waiting=waiting)
     controls.show_prediction(here, picked.place, dict(zip(found.labels, found.prob[0].tolist(), strict=True)))
     shell.show_notes(here, [note for note in found.notes if note.code not in shell.QUIET])
-    shell.show_quality(here)
+    quality.show(here)
     at = 1 + elsewhere.strengths(choice.model).index(strength)
     if experiment(here, choice, found, at, strength):
         with results:
@@ -45,7 +45,7 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
 
 def walk(here: Here, model: str) -> str:
     """The λ of the adversary that is shown; one that this model does not have is named, and the usual one is used."""
-    key, there = shell.own_key("trained-adversary", "lambda"), elsewhere.strengths(model)
+    key, there = lessons.own_key("trained-adversary", "lambda"), elsewhere.strengths(model)
     asked = here.link.keys.get(key, elsewhere.default(model))
     chosen = asked if asked in there else elsewhere.default(model)
     if asked != chosen:
@@ -91,7 +91,7 @@ def experiment(here: Here, choice: Choice, found: Elsewhere, at: int, strength: 
             caption = t("adversary.caption", n=len(found.words), strength=strength)
             exhibit = Exhibit("adversary", caption, t("adversary.source"), {"": table}, draw, on_screen=False)
             exhibits.show(here, frame, exhibit, reading(here, found, at))
-        st.caption(shell.quality_line(here))
+        st.caption(quality.line(here))
         shell.show_notes(here, [note for note in found.notes if note.code in shell.QUIET])
     return guess.option is not None
 

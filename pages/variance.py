@@ -10,7 +10,20 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import charts, controls, evidence, exhibits, resources, retrained, scored, seed_spread, shell, spread, tokens
+from dashboard import (
+    charts,
+    controls,
+    evidence,
+    exhibits,
+    quality,
+    resources,
+    retrained,
+    scored,
+    seed_spread,
+    shell,
+    spread,
+    tokens,
+)
 from dashboard.exhibits import Exhibit
 from dashboard.resources import Choice
 from dashboard.retrained import Seeds
@@ -34,7 +47,7 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> Seeds | None:
         found = resources.compute(retrained.with_seeds, choice, others=others, waiting=waiting, epsilon=float(epsilon))
     controls.show_prediction(here, picked.place, found.trainings.prediction())
     shell.show_notes(here, [note for note in found.trainings.notes if note.code not in shell.QUIET])
-    shell.show_quality(here)
+    quality.show(here)
     return found if experiment(here, choice, found, results) else None
 
 
@@ -64,7 +77,7 @@ def experiment(here: Here, choice: Choice, found: Seeds, results: DeltaGenerator
             counts = {"n": len(found.trainings.words), "trainings": len(rows) - 1, "epsilon": here.key("epsilon")}
             exhibit = Exhibit("strips", t("strips.caption", **counts), t("strips.source"), {"": table}, draw, on_screen=False)
             exhibits.show(here, frame, exhibit, reading(here, found))
-        st.caption(shell.quality_line(here))
+        st.caption(quality.line(here))
         shell.show_notes(here, [note for note in found.trainings.notes if note.code in shell.QUIET])
     return guess.option is not None
 

@@ -12,8 +12,9 @@ from streamlit.testing.v1 import AppTest
 from core.models import registry
 from core.models.classifier import Classifier
 from dashboard import resources, texts
+from dashboard.lessons import PAGES
 from dashboard.link import LANGUAGES, MODES
-from dashboard.shell import PAGES, name_of
+from dashboard.shell import name_of
 
 ROOT = Path(__file__).resolve().parents[1]
 APP = str(ROOT / "dashboard" / "app.py")

@@ -9,8 +9,8 @@ from core.models import registry
 from core.models.classifier import Classifier
 from core.models.self_attention import NAME
 from core.types import Refusal
+from dashboard.lessons import PAGES
 from dashboard.link import LANGUAGES
-from dashboard.shell import PAGES
 from tests.test_pages import ROOT, SST, faults, opened, said
 
 SELF = f"sst2/{NAME}"

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from dashboard import texts
+from dashboard.lessons import PAGES
 from dashboard.link import LANGUAGES
-from dashboard.shell import PAGES, name_of
+from dashboard.shell import name_of
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = sorted(path.stem for path in (ROOT / "assets" / "texts" / "en").glob("*.toml"))

@@ -3,7 +3,7 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 
-from dashboard.shell import PAGES
+from dashboard.lessons import PAGES
 from tests.browser.visit import Visit
 
 WIDTHS = {390: 844, 1280: 720, 1920: 1080}

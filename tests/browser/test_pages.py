@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dashboard.shell import PAGES
+from dashboard.lessons import PAGES
 from tests.browser.visit import Visit, complaints
 
 CASES = [(path, lang) for path in PAGES for lang in ("en", "ko")]

@@ -1,0 +1,95 @@
+"""The lessons: a line for each page, in the order in which they are told."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from core.models.classifier import Classifier
+from core.models.self_attention import SelfAttention
+from core.models.text_model import TextModel
+from dashboard.codes import MARKED
+
+SECTIONS = ("foundations", "charge", "defence", "witnesses", "transformer", "verdict")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A lesson: its file, its section, its own keys in the link with their codes, the default first, and the kind of model that
+    it can show.
+
+    A lesson about trainings of a model offers those that were also trained as each of its `variants` (":seed=" for any seed).
+    """
+
+    file: str
+    section: str = ""
+    keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    kind: type[TextModel] | None = Classifier  # of model that it can show; None: of any
+    variants: Sequence[str] = ()
+
+
+PAGES: dict[str, Page] = {
+    "": Page("home.py", kind=None),
+    "agreement": Page(
+        "agreement.py",
+        "charge",
+        {"graph": ("cut", "uncut"), "pair": ("gradient", "leave_one_out", "integrated_gradients")},
+    ),
+    "permutation": Page("permutation.py", "charge", {"shown": ("median", "extreme")}),
+    "adversary": Page(
+        "adversary.py",
+        "charge",
+        {
+            "epsilon": ("0.01", "0.05", "0.1"),
+            "method": ("exact", "search"),
+            "series": ("search", "exact", "default"),
+            "ceiling": ("own", "half", "quarter", "none"),
+            "floor": ("none", "own", "half"),
+            "count": ("3", "5", "10"),
+        },
+    ),
+    "necessity": Page("necessity.py", "defence", variants=(":uniform",)),
+    "variance": Page("variance.py", "defence", {"epsilon": ("0.01", "0.05", "0.1")}, variants=(":seed=",)),
+    "guide": Page(
+        "guide.py",
+        "defence",
+        {"guide": ("base", "adversary", "uniform", "own")},
+        variants=(":uniform", ":guide=base", ":guide=adversary"),
+    ),
+    "trained-adversary": Page(
+        "trained_adversary.py",
+        "defence",
+        {"lambda": ("0.01", "0.001", "0.0022", "0.0046", "0.022", "0.046")},
+        variants=(":adversary=", ":uniform"),
+    ),
+    "identifiability": Page(
+        "identifiability.py",
+        "witnesses",
+        {
+            "head": tuple(map(str, range(1, 9))),
+            "word": ("most", *map(str, range(1, 513))),
+            "step": tuple(map(str, (0, *(step for step in range(-100, 101, 5) if step)))),
+        },
+        kind=SelfAttention,
+    ),
+    "rationales": Page(
+        "rationales.py",
+        "witnesses",
+        {"marked": MARKED, "average": ("plain", "printed"), "encoder": ("average", "bilstm")},
+    ),
+    "deception": Page(
+        "deception.py",
+        "witnesses",
+        {"marked": MARKED},
+        variants=(":deceptive=0.1", ":deceptive=1"),
+    ),
+    "erasure": Page("erasure.py", "witnesses", {"struck": ("flip", *map(str, range(513)))}),
+}
+
+
+def own_key(page: str, name: str) -> str:
+    """How a page's own key is written in the link."""
+    return f"{page.replace('-', '_')}_{name}"
+
+
+def own_keys() -> dict[str, Sequence[str]]:
+    """The own keys of all pages with their codes."""
+    return {own_key(path, name): codes for path, page in PAGES.items() for name, codes in page.keys.items()}

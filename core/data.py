@@ -26,7 +26,7 @@ from core.hub import HUB, fetch
 from core.text import digest, words
 from core.types import Example, Refusal, Task
 
-__all__ = ["HUB", "SPLITS", "TASKS", "TERMS", "Sample", "data_root", "describe", "fetch", "load", "sample_texts", "samples"]
+__all__ = ["HUB", "SPLITS", "TASKS", "TERMS", "Sample", "data_root", "describe", "fetch", "load", "sample_texts", "samples", "splits"]
 
 SPLITS = ("train", "validation", "test")
 _SENTIMENT = ("negative", "positive")
@@ -100,7 +100,7 @@ class _Columns:
     evidence: str | None = None
     classes: Mapping[int, int] | None = None
     clean: Callable[[str], str] = str
-    test: str = "test"  # the file whose labels are known and that nothing is trained or chosen on
+    test: str = "test"  # the file whose labels are known and that nothing is trained or chosen on; "" where there is none
 
 
 _COLUMNS = {
@@ -113,7 +113,7 @@ _COLUMNS = {
     "mnli": _Columns("premise", query="hypothesis"),
     "rte": _Columns("sentence1", query="sentence2", test="validation"),
     "mrpc": _Columns("sentence1", query="sentence2"),
-    "sst2_phrases": _Columns("sentence"),
+    "sst2_phrases": _Columns("sentence", test=""),
     "pronoun": _Columns("tokens", evidence="impermissible"),
     "sst_wiki": _Columns("tokens", evidence="impermissible"),
     "movie_rationales": _Columns("tokens", evidence="rationale"),
@@ -156,11 +156,17 @@ def _read(name: str, split: str, folder: Path, limit: int | None) -> list[Exampl
     return _sampled(_rows(name, split, folder), limit)
 
 
-def _check(name: str, split: str = "test") -> None:
+def splits(name: str) -> tuple[str, ...]:
+    """The splits of a data set; one that is only trained on has no test. Refuses an unknown name."""
+    _check(name)
+    return SPLITS[:2] if name in _COLUMNS and not _COLUMNS[name].test else SPLITS
+
+
+def _check(name: str, split: str = "train") -> None:
     if name not in TASKS:
         raise Refusal("unknown_data", f"There is no data set {name!r}; there are {', '.join(TASKS)}.", given=name)
-    if split not in SPLITS:
-        raise Refusal("unknown_split", f"There is no split {split!r}; there are {', '.join(SPLITS)}.", given=split)
+    if split != "train" and split not in (known := splits(name)):
+        raise Refusal("unknown_split", f"{name} has no split {split!r}; there are {', '.join(known)}.", given=split)
 
 
 def _babi(name: str, split: str, folder: Path, limit: int | None) -> list[Example]:
@@ -268,6 +274,8 @@ _SAMPLES = {
     "nsmc": "reviews_ko",
     "snli": "pairs",
     "mnli": "pairs",
+    "rte": "inferences",
+    "mrpc": "paraphrases",
     "pronoun": "biographies",
     "sst_wiki": "review_pairs",
     "movie_rationales": "reviews",

@@ -2,7 +2,7 @@
 
 The hub converts every public set to parquet on a branch of its own, one folder per configuration and split; that branch is
 read, so that one rule fits all sets (each split is below the size at which it would be cut in parts). The columns are
-renamed to those that `core.data` reads. Where the project's figures were made with a sample, the hub gives the whole set:
+renamed to those that `core.data` reads. Of GLUE only splits whose labels are public are taken. Where the project's figures were made with a sample, the hub gives the whole set:
 figures made with the one are not those of the other.
 """
 
@@ -41,6 +41,9 @@ HUB: dict[str, Source] = {
     ),
     "snli": Source("stanfordnlp/snli", "plain_text", _TWO),
     "mnli": Source("nyu-mll/glue", "mnli", {"train": "train", "test": "validation_matched"}),
+    "rte": Source("nyu-mll/glue", "rte", {"train": "train", "validation": "validation"}),
+    "mrpc": Source("nyu-mll/glue", "mrpc", _THREE),
+    "sst2_phrases": Source("nyu-mll/glue", "sst2", {"train": "train"}),
     "nsmc": Source("e9t/nsmc", "default", _TWO),
 }
 

@@ -204,6 +204,31 @@ def test_fetching_renames_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert data.load("sst2", "test", root=tmp_path / "root")[0].text == ("it", "'s", "fun")
 
 
+def test_of_glue_only_labelled_splits_are_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = {"sentence1": ["A hat.", "A cat."], "sentence2": ["A cap.", "A dog."], "label": [0, 1], "idx": [0, 1]}
+    asked = play_hub(monkeypatch, tmp_path, pairs)
+    for name in ("rte", "mrpc"):
+        data.fetch(name, tmp_path / "root")
+    assert asked == [f"nyu-mll/glue/rte/{split}/0000.parquet" for split in ("train", "validation")] + [
+        f"nyu-mll/glue/mrpc/{split}/0000.parquet" for split in data.SPLITS
+    ]
+    assert [(e.query, e.label) for e in data.load("rte", "test", root=tmp_path / "root")] == [
+        (("A", "cap", "."), 0),
+        (("A", "dog", "."), 1),
+    ]
+    play_hub(monkeypatch, tmp_path, {"sentence": [f"phrase {i}" for i in range(40)], "label": [0, 1] * 20})
+    assert [path.name for path in data.fetch("sst2_phrases", tmp_path / "root")] == ["train.parquet"]
+
+
+def test_a_set_that_is_only_trained_on_has_no_test(tmp_path: Path) -> None:
+    write(tmp_path / "sst2_phrases" / "train.parquet", sentence=[f"phrase {i}" for i in range(90)], label=[0, 1] * 45)
+    parts = [data.load("sst2_phrases", split, root=tmp_path) for split in data.splits("sst2_phrases")]
+    assert sum(map(len, parts)) == 90 and all(parts)
+    with pytest.raises(Refusal, match=r"sst2_phrases has no split 'test'; there are train, validation\."):
+        data.load("sst2_phrases", "test", root=tmp_path)
+    assert data.splits("sst2") == data.SPLITS
+
+
 def test_fetching_newsgroups_keeps_two_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     groups = ["rec.sport.hockey", "sci.space", "rec.sport.baseball"]
     play_hub(monkeypatch, tmp_path, {"text": ["puck", "moon", "bat"], "label": [10, 14, 9], "label_text": groups})
@@ -232,7 +257,7 @@ def test_fetching_without_a_network_or_a_source(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.data
 @pytest.mark.parametrize("name", OPEN)
 def test_the_folder_loads(name: str) -> None:
-    for split in data.SPLITS:
+    for split in data.splits(name):
         figures = data.describe(name, split)
         assert isinstance(figures["n"], int) and figures["n"] > 100
 

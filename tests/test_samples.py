@@ -29,6 +29,8 @@ LABELS: dict[str, tuple[str, ...]] = {
     "headlines": ("World", "Business"),
     "sports": ("baseball", "hockey"),
     "pairs": ("entailment", "neutral", "contradiction"),
+    "inferences": ("entailment", "not entailment"),
+    "paraphrases": ("different", "equivalent"),
     "biographies": ("male", "female"),
     "review_pairs": ("negative", "positive"),
 }
@@ -38,6 +40,8 @@ LEAST = {
     "sports": 16,
     "reviews_ko": 26,
     "pairs": 36,
+    "inferences": 12,
+    "paraphrases": 12,
     "biographies": 10,
     "review_pairs": 12,
     "stories": 12,
@@ -75,7 +79,7 @@ def test_enough_samples_each_with_its_own_id_and_text(name: str) -> None:
     assert len({(plain(s["text"]), plain(s.get("query", ""))) for s in samples}) == len(samples)
     for sample in samples:
         assert sample["text"] == sample["text"].strip() != ""
-        assert ("query" in sample) == (name in ("pairs", "stories"))
+        assert ("query" in sample) == (name in ("pairs", "inferences", "paraphrases", "stories"))
 
 
 @pytest.mark.parametrize("name", LABELS)
@@ -124,6 +128,17 @@ def test_news_and_posts_have_the_lengths_of_their_genre() -> None:
 def test_a_negation_does_not_give_the_label_of_a_pair_away() -> None:
     negated = {p["label"] for p in read("pairs") if re.search(r"\b(not|no|nobody|nothing)\b", p["query"].lower())}
     assert negated == set(LABELS["pairs"])
+
+
+@pytest.mark.parametrize("name", ["inferences", "paraphrases"])
+def test_neither_shared_words_nor_a_negation_give_the_label_of_two_sentences_away(name: str) -> None:
+    """Of each label some pairs share most words of the second sentence, some few."""
+    pairs, shared = read(name), {}
+    for pair in pairs:
+        first, second = (set(plain(pair[part]).split()) for part in ("text", "query"))
+        shared.setdefault(pair["label"], []).append(len(first & second) / len(second))
+    assert all(min(shares) < 0.5 and max(shares) > 0.6 for shares in shared.values()), shared
+    assert {p["label"] for p in pairs if p["kind"] == "negation"} == set(LABELS[name])
 
 
 def histories(story: str) -> dict[str, list[str]]:

@@ -88,7 +88,7 @@ def _data(args: argparse.Namespace) -> Answer:
     notes = []
     if args.fetch:
         notes = [f"Written: {path}." for path in data.fetch(args.name, data.data_root())]
-    splits = {split: data.describe(args.name, split) for split in data.SPLITS}
+    splits = {split: data.describe(args.name, split) for split in data.splits(args.name)}
     return {"model": None, "data": args.name, "terms": data.TERMS[args.name], "splits": splits, "notes": notes}
 
 

@@ -26,7 +26,20 @@ from core.hub import HUB, fetch
 from core.text import digest, words
 from core.types import Example, Refusal, Task
 
-__all__ = ["HUB", "SPLITS", "TASKS", "TERMS", "Sample", "data_root", "describe", "fetch", "load", "sample_texts", "samples", "splits"]
+__all__ = [
+    "HUB",
+    "SPLITS",
+    "TASKS",
+    "TERMS",
+    "Sample",
+    "data_root",
+    "describe",
+    "fetch",
+    "load",
+    "sample_texts",
+    "samples",
+    "splits",
+]
 
 SPLITS = ("train", "validation", "test")
 _SENTIMENT = ("negative", "positive")

@@ -2,8 +2,9 @@
 
 The hub converts every public set to parquet on a branch of its own, one folder per configuration and split; that branch is
 read, so that one rule fits all sets (each split is below the size at which it would be cut in parts). The columns are
-renamed to those that `core.data` reads. Of GLUE only splits whose labels are public are taken. Where the project's figures were made with a sample, the hub gives the whole set:
-figures made with the one are not those of the other.
+renamed to those that `core.data` reads. Of GLUE only splits whose labels are public are taken. Where the project's figures
+were made with a sample, the hub gives the whole set: figures made with the one are not those of
+the other.
 """
 
 from collections.abc import Mapping

@@ -23,7 +23,7 @@ LAYERS = (
     {"babi", "planted", "data_closed"},
     {"data"},
     {"models"},
-    {"importance", "training", "reading"},
+    {"importance", "training", "reading", "mechanism"},
     {"debate", "attattr"},
     {"variants", "workshop"},
     {"recipes", "finetuning"},

@@ -37,7 +37,7 @@ class Recipe:
 
 
 RECIPES: dict[str, Recipe] = {
-    "sst2/minilm": Recipe(("sst2_phrases",), epochs=1),
+    "sst2/minilm": Recipe(("sst2_phrases",), epochs=2),
     "mnli/minilm": Recipe(("mnli", "snli"), epochs=2),
     "mrpc/minilm": Recipe(("mrpc",), epochs=4),
     "rte/minilm": Recipe(("rte",), epochs=3),
@@ -73,6 +73,7 @@ def train(
         frozen=[key for key, _ in model.named_parameters() if not minilm.trained(key)],
         epochs=recipe.epochs,
         rate=recipe.rate,
+        cooldown=True,
         seed=seed,
         batch_size=recipe.batch_size,
         dropout=recipe.dropout,
@@ -126,7 +127,7 @@ def _training(recipe: Recipe, n: int, validated: int, fitted: Fitted[Any]) -> di
         "best_epoch": fitted.best + 1,
         "selected_on": f"validation accuracy, n = {validated}",
         "validation_accuracy": fitted.history[fitted.best].validation_accuracy,
-        "rate": recipe.rate,
+        "rate": f"{recipe.rate}, falling to zero over the last epoch",
         "dropout": recipe.dropout,
         "start": f"MiniLM, LoRA of rank {minilm.RANK} and the head trained",
     }

@@ -85,6 +85,7 @@ def fit(
     epochs: int = 8,
     patience: int | None = None,
     rate: float = 1e-3,
+    cooldown: bool = False,
     seed: int = 0,
     batch_size: int = 32,
     dropout: float = 0.0,
@@ -96,8 +97,9 @@ def fit(
 
     Adam (amsgrad, weight decay 1e-5, as in Jain & Wallace's code but for the attention, which they do not decay), gradients
     clipped to norm 5, `dropout` on the embeddings; parameters named in `frozen` stay as they are. Ends after `patience`
-    epochs without a better one. `progress` is called after each batch and each epoch and ends training by returning False.
-    With a `checkpoint` folder each epoch is saved there and a later call goes on after it.
+    epochs without a better one. With `cooldown` the rate falls to zero over the last epoch. `progress` is called after each
+    batch and each epoch and ends training by returning False. With a `checkpoint` folder each epoch is saved there and a later
+    call goes on after it.
     """
     model = model.copied()
     for name, parameter in model.named_parameters():
@@ -111,6 +113,8 @@ def fit(
     while not (stopped or _finished(history, epochs, patience, select)):
         total, batches = 0.0, list(_batches(train, batch_size, generator))
         for step, examples in enumerate(batches, 1):
+            if cooldown and len(history) == epochs - 1:
+                optimizer.param_groups[0]["lr"] = rate * (1 - (step - 1) / len(batches))
             value, run, batch = _step(model, optimizer, examples, loss, intervene, dropout, generator)
             total += value * len(examples)
             seen = watch(run, batch) if watch is not None else None

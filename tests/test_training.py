@@ -57,6 +57,14 @@ def test_same_seed_same_weights_other_seed_other_weights():
     assert not same(first, other)
 
 
+def test_the_rate_falls_over_the_last_epoch_only():
+    level, falling = (fit(fresh(), TRAIN, VALIDATION, epochs=2, rate=0.01, cooldown=cools) for cools in (False, True))
+    assert level.history[0] == falling.history[0]
+    assert level.history[1] != falling.history[1]
+    one_batch = [fit(fresh(), TRAIN[:20], VALIDATION, epochs=1, cooldown=cools).model for cools in (False, True)]
+    assert same(*one_batch), "the first batch of the last epoch still has the whole rate"
+
+
 def test_the_global_generator_is_left_alone():
     before = torch.random.get_rng_state()
     fit(fresh(), TRAIN[:40], VALIDATION, epochs=1, dropout=0.5)

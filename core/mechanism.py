@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from core.agreement import Mean, bootstrap_mean, entropy
+from core.models.contributions import generator
 from core.models.scores import SCORES
 from core.types import Refusal
 
@@ -93,24 +94,32 @@ def small(name: str, tokens: int) -> dict[str, Tensor]:
 
 
 def self_attention(states: Tensor, heads: Sequence[Head]) -> Steps:
-    """Every word of "token dim" asks all words, in each head: scores q kᵀ / √m, "head query key"; context "head query inner"."""
+    """Every word of "token dim" asks all words, in each head: scores q kᵀ / √m, "head query key"; context "head query inner".
+
+    Heads do not see each other; a Transformer puts their contexts side by side and maps them back (Vaswani et al. 2017, §3.2.2).
+    """
     query, key, value = (torch.stack([states @ getattr(head, part) for head in heads]) for part in ("query", "key", "value"))
     return attend(query @ key.mT / query.shape[-1] ** 0.5, value)
 
 
 def by_dimension(dimensions: Iterable[int], *, words: int, n: int, seed: int) -> list[Scaling]:
-    """Variance, entropy and largest weight for random queries and keys, with and without the division by √d.
+    """Variance, entropy and largest weight for `n` random queries over `words` keys, with and without the division by √d.
 
-    All numbers are drawn from a standard normal distribution; a score then has mean 0, and its variance is its mean square.
+    A score of `random_scores` has mean 0, so its variance is its mean square.
     """
-    generator = torch.Generator().manual_seed(seed)
     found = []
     for dimension in dimensions:
-        query = torch.randn(n, 1, dimension, generator=generator, dtype=torch.float64)
-        key = torch.randn(n, words, dimension, generator=generator, dtype=torch.float64)
-        scores = (query * key).sum(-1)
+        scores = random_scores(dimension, words=words, n=n, seed=seed)
         found += [_summary(dimension, scores / dimension**0.5, True, seed), _summary(dimension, scores, False, seed)]
     return found
+
+
+def random_scores(dimension: int, *, words: int, n: int, seed: int) -> Tensor:
+    """Dot products "query key" of queries and keys whose numbers are drawn from a standard normal distribution."""
+    chance = generator(seed, dimension)
+    query = torch.randn(n, 1, dimension, generator=chance, dtype=torch.float64)
+    key = torch.randn(n, words, dimension, generator=chance, dtype=torch.float64)
+    return (query * key).sum(-1)
 
 
 def _summary(dimension: int, scores: Tensor, scaled: bool, seed: int) -> Scaling:

@@ -1,8 +1,8 @@
 """Attention that may look at a part of the text only: the windows of Luong et al. 2015, §3.2.
 
 Global attention scores every word of the source for every word of the target. Local attention looks at the words within
-`reach` (their D) of one position p: the *monotonic* kind takes p to be the step of the target itself, the *predictive* kind lets
-the model say where, and bends the weights with a Gaussian around that place, so that the place gets a gradient.
+`reach` (their D) of one position p: the *monotonic* kind takes p to be the step of the target itself, the *predictive* kind
+lets the model say where, and bends the weights with a Gaussian around that place, so that the place gets a gradient.
 
 The Gaussian comes after the softmax and nothing is divided by the new sum: predictive weights sum to less than one, as in the
 paper. Positions are counted from 1 over the tokens that may be attended, so that p = S σ(·) stays within a text of S words.

@@ -30,6 +30,7 @@ from core.models.vocabulary import Vocabulary
 from core.types import Batch, Card, Example, Intervention, Readout, Refusal, Run
 
 TRACED = "traced"  # the name of the attention function
+CELLS = 2**22  # numbers of states that a batch may have at once
 CLOSE = 1e-4  # logits that differ by less are the library's
 
 
@@ -168,6 +169,11 @@ class Transformer(TextModel):
         adds, but for a bias."""
         return self._output(layer).weight.T.unflatten(0, (self.card.heads, -1))
 
+    @property
+    def tokens_at_once(self) -> int:  # type: ignore[override]
+        """How many tokens a batch may have whose gradient is asked."""
+        return max(1, CELLS // (self.card.layers * self.card.hidden_dim))
+
     def copied(self, *, dtype: torch.dtype | None = None, device: torch.device | None = None) -> Self:
         """A model of its own with these weights; it shares no cache, as its weights will differ."""
         net: nn.Module = copy.deepcopy(self.net)
@@ -223,13 +229,20 @@ class Transformer(TextModel):
         """One forward pass from layer `start` on, whose input `states` may bring; of the layers below nothing is returned."""
         if states is None:
             states = self.family.embed(self.body, self.embed(batch) if embedding is None else embedding, batch)
-        trace, seen = Trace(intervene, start), []
-        hidden = (~batch.present)[:, None, None].to(states) * torch.finfo(states.dtype).min
+        trace, seen, hidden = Trace(intervene, start), [], _hidden(batch, states)
         for layer in self.family.layers(self.body)[start:]:
             seen.append(states)
             states = layer(states, hidden, trace=trace)
         logits = self.family.head(self.net, states).masked_fill(~batch.allowed, -torch.inf)
         return Run(logits, torch.stack(trace.attention, 1), torch.stack(trace.value, 1), torch.stack(seen, 1))
+
+    def layer(self, batch: Batch, number: int, states: Tensor, intervene: Intervention = keep) -> Tensor:
+        """What one layer makes of the `states` that it is given, "batch token dim"."""
+        return self.family.layers(self.body)[number](states, _hidden(batch, states), trace=Trace(intervene, number))
+
+    def reader(self, batch: Batch) -> Tensor:
+        """The classification token alone, the first one, "batch query"."""
+        return (torch.arange(batch.ids.shape[1], device=batch.ids.device) == 0).expand(len(batch.examples), -1)
 
     def readout(self, batch: Batch) -> Readout:
         """Logits "batch label" with an intervention at one layer and those above; what is below is computed once."""
@@ -255,13 +268,19 @@ class Transformer(TextModel):
 
     def _pieces(self, example: Example) -> tuple[list[int], list[int], list[int]]:
         """Ids, segments, and the word of each piece."""
-        query = list(example.query) or None
+        pair = bool(example.query) or self.card.task.kind != "classification"  # also where a deletion has left no query
+        query = list(example.query) if pair else None
         found = self.vocabulary.tokenizer.encode(list(example.text), query, is_pretokenized=True)
         word = [
             -1 if index is None else index + (len(example.text) if part == 1 else 0)
             for index, part in zip(found.word_ids, found.sequence_ids, strict=True)
         ]
         return found.ids[: self.card.max_tokens], found.type_ids[: self.card.max_tokens], word[: self.card.max_tokens]
+
+
+def _hidden(batch: Batch, states: Tensor) -> Tensor:
+    """What keeps padding from being attended, added to the scores."""
+    return (~batch.present)[:, None, None].to(states) * torch.finfo(states.dtype).min
 
 
 def adapted(net: Any, card: Card, tokenizer: Tokenizer, cache: StateCache | None = None) -> Transformer:

@@ -96,8 +96,7 @@ def browser() -> "Iterator[Browser]":
         opened.close()
 
 
-@pytest.fixture
-def context(browser: "Browser") -> "Iterator[BrowserContext]":
+def profile(browser: "Browser") -> "Iterator[BrowserContext]":
     """A fresh profile. Animations are off, so that pictures show what stays."""
     size: ViewportSize = {"width": 1280, "height": 720}
     opened = browser.new_context(viewport=size, reduced_motion="reduce", locale="en-US", accept_downloads=True)
@@ -106,8 +105,15 @@ def context(browser: "Browser") -> "Iterator[BrowserContext]":
 
 
 @pytest.fixture
-def page(context: "BrowserContext") -> "Page":
-    return context.new_page()
+def context(browser: "Browser") -> "Iterator[BrowserContext]":
+    yield from profile(browser)
+
+
+@pytest.fixture
+def page(context: "BrowserContext") -> "Iterator[Page]":
+    opened = context.new_page()
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

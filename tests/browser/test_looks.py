@@ -1,10 +1,17 @@
 """Every page, light and dark, fits a phone, a laptop and a projector, and has no grave barrier for its readers."""
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 
 from dashboard.lessons import PAGES
+from tests.browser.conftest import profile
 from tests.browser.visit import Visit
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext
 
 WIDTHS = {390: 844, 1280: 720, 1920: 1080}
 SCHEMES = ("light", "dark")
@@ -17,6 +24,12 @@ def barriers(visit: Visit) -> list[str]:
     found = Axe().run(visit.page).response["violations"]
     grave = [violation for violation in found if violation["impact"] in {"serious", "critical"}]
     return [f"{v['id']}: {node['html'][:160]} {node['failureSummary']}" for v in grave for node in v["nodes"]]
+
+
+@pytest.fixture(scope="module")
+def context(browser: "Browser") -> "Iterator[BrowserContext]":
+    """One profile for all: these tests only look, and a browser that knows the dashboard opens it sooner."""
+    yield from profile(browser)
 
 
 @pytest.mark.parametrize(("path", "scheme"), CASES, ids=NAMES)

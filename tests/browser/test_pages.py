@@ -1,13 +1,24 @@
 """Every page opens in both languages: one h1, no error in the console, no request to another host."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from dashboard.lessons import PAGES
+from tests.browser.conftest import profile
 from tests.browser.visit import Visit, complaints
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext
+
 CASES = [(path, lang) for path in PAGES for lang in ("en", "ko")]
+
+
+@pytest.fixture(scope="module")
+def context(browser: "Browser") -> "Iterator[BrowserContext]":
+    """One profile for all: these tests only look, and a browser that knows the dashboard opens it sooner."""
+    yield from profile(browser)
 
 
 @pytest.mark.parametrize(("path", "lang"), CASES, ids=[f"{path or 'home'}-{lang}" for path, lang in CASES])

@@ -1,0 +1,38 @@
+"""Where the tables of experiments lie and how they are read back, with what their figures come from."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from core.models import registry
+from core.types import Refusal
+
+RESULTS = registry.ASSETS / "results"
+
+
+def path_of(name: str, model: str, root: Path | None = None) -> Path:
+    """Where the table of an experiment with a model is."""
+    return (root or RESULTS) / name / f"{model.replace(':', '@')}.parquet"
+
+
+def results(name: str, model: str, root: Path | None = None) -> pd.DataFrame:
+    """The table, with its provenance in `attrs["provenance"]`. Refuses where the experiment was not run or its file is
+    damaged."""
+    path = path_of(name, model, root)
+    if not path.exists():
+        raise Refusal(
+            "no_results",
+            f"{name} was not run for {model}; `python -m core experiment {name} --model {model}` makes it.",
+            name=name,
+            model=model,
+        )
+    try:
+        table = pq.read_table(path)
+        frame = table.to_pandas()
+        frame.attrs["provenance"] = json.loads(table.schema.metadata[b"provenance"])
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        sentence = f"The results of {name} for {model} in {path} cannot be read; `make results` makes them again."
+        raise Refusal("damaged_results", sentence, name=name, model=model) from error
+    return frame

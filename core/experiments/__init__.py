@@ -19,12 +19,13 @@ import pyarrow.parquet as pq
 import torch
 
 from core import data, recipes
-from core.experiments import adversary, agreement, erasure, identifiability, permutation, rationales, variance, variants
+from core.experiments import adversary, agreement, erasure, identifiability, permutation, rationales, tree, variance, variants
 from core.experiments.cases import Row
 from core.models import registry
 from core.models.classifier import Classifier
 from core.models.self_attention import SelfAttention
 from core.models.text_model import TextModel
+from core.models.transformer import Transformer
 from core.types import Card, Example, Refusal
 
 RESULTS = registry.ASSETS / "results"
@@ -43,6 +44,7 @@ class Experiment:
     settings: Row
     kind: type[TextModel] = Classifier
     variants: Callable[[str], list[str]] | None = None  # of a base: then each part is one training over all examples
+    precise: bool = True  # in double precision
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -53,6 +55,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "erasure": Experiment(erasure.erasure, erasure.SETTINGS),
     "rationales": Experiment(rationales.rationales, rationales.SETTINGS),
     "variance": Experiment(variance.seed_variance, variance.SETTINGS),
+    "tree": Experiment(tree.trees, tree.SETTINGS, Transformer, precise=False),
     **{
         name: Experiment(rows, {}, variants=of)
         for name, rows, of in (
@@ -66,6 +69,7 @@ EXPERIMENTS: dict[str, Experiment] = {
 MEANS = (  # columns whose mean says something
     *(":tau", ":invisible", ":overlap", ":top_k_tau", "_tvd", ":tvd", "flipped", "jsd", "_05"),
     *(":auprc", ":f1", ":mass", ":comprehensiveness", ":sufficiency", "marked", "kept", "accuracy", "f1"),
+    *("_fall", ":edges"),
 )
 
 
@@ -78,6 +82,8 @@ def shown() -> list[tuple[str, str]]:
             found.append(("rationales", card.name))
         if registry.suits(card, SelfAttention):
             found.append(("identifiability", card.name))
+        elif registry.suits(card, Transformer):
+            found += [("tree", card.name)] * (parts.data == "sst2")
         elif parts.plain and parts.data != "movie_rationales":
             found += [(name, card.name) for name in ("agreement", "permutation", "adversary", "erasure")]
     return found + [("agreement", variants.seeded(variants.REVIEWS, seed)) for seed in range(1, 5)]
@@ -217,7 +223,7 @@ def _part(job: Job) -> Path:
     if EXPERIMENTS[name].variants is not None:
         rows = EXPERIMENTS[name].rows(model, examples)
     else:
-        rows = _in_batches(name, model.precise(), examples)
+        rows = _in_batches(name, model.precise() if EXPERIMENTS[name].precise else model, examples)
     frame = pd.DataFrame([{"index": i, **row} for i, row in zip(index, rows, strict=True)])
     frame.to_parquet(path.with_suffix(".new"))
     path.with_suffix(".new").replace(path)

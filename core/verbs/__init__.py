@@ -6,6 +6,7 @@ from core.verbs.erasing import ERASE
 from core.verbs.explaining import EXPLAIN, TENSORS
 from core.verbs.heads import EFFECTIVE
 from core.verbs.judging import RATIONALES
+from core.verbs.trees import TREE
 from core.verbs.works import DATA, EXPERIMENT, MODELS, TRAIN
 
 VERBS: dict[str, Verb] = {
@@ -16,6 +17,7 @@ VERBS: dict[str, Verb] = {
     "erase": ERASE,
     "rationales": RATIONALES,
     "effective": EFFECTIVE,
+    "tree": TREE,
     "tensors": TENSORS,
     "train": TRAIN,
     "experiment": EXPERIMENT,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from core.models.classifier import Classifier
 from core.models.self_attention import SelfAttention
 from core.models.text_model import TextModel
+from core.models.transformer import Transformer
 from dashboard.codes import MARKED
 
 SECTIONS = ("foundations", "charge", "defence", "witnesses", "transformer", "verdict")
@@ -82,6 +83,17 @@ PAGES: dict[str, Page] = {
         variants=(":deceptive=0.1", ":deceptive=1"),
     ),
     "erasure": Page("erasure.py", "witnesses", {"struck": ("flip", *map(str, range(513)))}),
+    "tree": Page(
+        "tree.py",
+        "transformer",
+        {
+            "tau": ("0.4", *(f"{step / 20:g}" for step in range(20) if step != 8)),
+            "lambda": ("0", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1"),
+            "units": ("words", "pieces"),
+            "cut": MARKED,
+        },
+        kind=Transformer,
+    ),
 }
 
 

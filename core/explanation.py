@@ -13,7 +13,8 @@ import torch
 from core import importance
 from core.agreement import Correlation, TopK, kendall, top_k
 from core.interventions import detach, keep
-from core.models.classifier import Classifier
+from core.models import batches
+from core.models.text_model import TextModel
 from core.reading import Reading, target_id
 from core.types import Batch, Note, Refusal
 
@@ -31,7 +32,10 @@ class Pair:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What each measure says per word; `signed` holds those that know for or against the target (+ raises it)."""
+    """What each measure says per word; `signed` holds those that know for or against the target (+ raises it).
+
+    `words` are those of the text, and of the query where a model reads both in one row.
+    """
 
     model: str
     words: tuple[str, ...]
@@ -46,7 +50,7 @@ class Explanation:
 
 
 def explain(
-    model: Classifier,
+    model: TextModel,
     reading: Reading,
     *,
     target: str | None = None,
@@ -62,14 +66,13 @@ def explain(
     chosen = check_measures(measures)
     precise = model.precise()
     batch = precise.encode([reading.example])
-    with torch.no_grad():
-        prob = importance.probabilities(precise.run(batch, states=precise.remembered(batch)).logits)
+    prob, words = importance.probabilities(precise.unchanged(batch).logits), batches.words(batch)[0]
     label = target_id(model.card, target, int(prob.argmax()), reading.example.candidates)
     scores, signed = measured(precise, batch, torch.tensor([label], device=batch.ids.device), chosen, cut_graph, nodes)
-    row = {name: _defined(values[0], len(reading.example.text)) for name, values in scores.items()}
+    row = {name: _defined(values[0], len(words)) for name, values in scores.items()}
     return Explanation(
         model=model.card.name,
-        words=reading.example.text,
+        words=words,
         query=reading.example.query,
         cut=reading.cut,
         prediction={
@@ -79,7 +82,7 @@ def explain(
         },
         target=model.card.task.labels[label],
         scores=row,
-        signed={name: _defined(values[0], len(reading.example.text)) for name, values in signed.items()},
+        signed={name: _defined(values[0], len(words)) for name, values in signed.items()},
         agreement={f"{a}~{b}": pair(row[a], row[b], TIES.get(a, 0.0), TIES.get(b, 0.0)) for a, b in combinations(chosen, 2)},
         notes=reading.notes,
     )
@@ -102,7 +105,7 @@ Rows = dict[str, list[list[float]]]
 
 
 def measured(
-    model: Classifier,
+    model: TextModel,
     batch: Batch,
     target: torch.Tensor,
     measures: Sequence[str],

@@ -8,10 +8,12 @@ leave-one-out          what the prediction loses when the word is not there, eve
 After Jain & Wallace 2019, §3 and Algorithm 1; Sundararajan et al. 2017. The sum over the vocabulary in Algorithm 1
 with its indicator is, by the chain rule, the inner product of a word's embedding with the gradient there. Values are
 per token, so a word cut into pieces is the sum of them (`to_words`).
-"""
 
-from collections.abc import Iterator
-from dataclasses import replace
+Attention is that with which the answer is read: the only one a classifier has; in a Transformer the row of the classification
+token in the last layer, the mean over its heads, since no other row of that layer reaches the answer (the layers below have
+mixed the words by then, as a BiLSTM has). There every layer's attention is cut out of the graph for `gradient`, and what the
+special tokens get belongs to no word, so that a text's attention may sum to less than one.
+"""
 
 import numpy as np
 import torch
@@ -19,12 +21,12 @@ from torch import Tensor
 
 from core.agreement import tvd
 from core.interventions import detach
+from core.models import batches
+from core.models.batches import repeat
 from core.models.classifier import Classifier
-from core.models.encoders import kept
+from core.models.text_model import TextModel
 from core.types import Batch, Intervention
 
-OF_TOKENS = ("ids", "present", "mask", "word", "segment")  # tensors of a batch, "batch token"
-TENSORS = (*OF_TOKENS, "query_ids", "query_present", "allowed")
 TOKENS_AT_ONCE = 2**15  # how many tokens the batches of deletions and path points may hold
 
 
@@ -35,18 +37,20 @@ def probabilities(logits: Tensor) -> Tensor:
 
 def to_words(batch: Batch, values: Tensor) -> list[list[float]]:
     """For each example one sum per word over its pieces; start, end and padding are left out."""
-    summed = torch.zeros(values.shape[0], int(batch.word.max()) + 2, dtype=values.dtype, device=values.device)
+    words = batches.words(batch)
+    summed = torch.zeros(values.shape[0], max(map(len, words)) + 1, dtype=values.dtype, device=values.device)
     summed.scatter_add_(1, (batch.word + 1), values * batch.mask)
-    return [row[1 : len(e.text) + 1].tolist() for row, e in zip(summed, batch.examples, strict=True)]
+    return [row[1 : len(own) + 1].tolist() for row, own in zip(summed, words, strict=True)]
 
 
-def attention(model: Classifier, batch: Batch) -> Tensor:
-    """The model's weights, "batch token", rows summing to one over the words."""
-    with torch.no_grad():
-        return model.run(batch, states=model.remembered(batch)).attention[:, 0, 0, 0]
+def attention(model: TextModel, batch: Batch) -> Tensor:
+    """The weights with which the answer is read, "batch token": in the last layer the mean over its heads, of the queries that
+    the model answers from; they sum to one over the tokens that are attended."""
+    weights = model.unchanged(batch).attention[:, -1].mean(1)
+    return torch.einsum("bq,bqk->bk", model.reader(batch).to(weights), weights)
 
 
-def gradient(model: Classifier, batch: Batch, *, target: Tensor, intervene: Intervention = detach) -> Tensor:
+def gradient(model: TextModel, batch: Batch, *, target: Tensor, intervene: Intervention = detach) -> Tensor:
     """Input × gradient of the target's probability, signed, "batch token": Σ_d e_td ∂p/∂e_td.
 
     Jain & Wallace use its absolute value with attention cut out of the graph, which `detach` does; `keep` leaves it
@@ -58,7 +62,7 @@ def gradient(model: Classifier, batch: Batch, *, target: Tensor, intervene: Inte
     return (slope * embedding).sum(-1).detach()
 
 
-def integrated_gradients(model: Classifier, batch: Batch, *, target: Tensor, nodes: int = 50) -> Tensor:
+def integrated_gradients(model: TextModel, batch: Batch, *, target: Tensor, nodes: int = 50) -> Tensor:
     """Integrated gradients of the target's probability, "batch token", from words without embedding (start and end
     stay).
 
@@ -69,7 +73,7 @@ def integrated_gradients(model: Classifier, batch: Batch, *, target: Tensor, nod
     embedding = model.embed(batch).detach()
     words = embedding * batch.mask[..., None]
     total = torch.zeros_like(embedding)
-    at_once = max(1, TOKENS_AT_ONCE // max(1, batch.ids.numel()))
+    at_once = _at_once(model, batch.ids.numel())
     for start in range(0, nodes, at_once):
         alpha = torch.tensor((points[start : start + at_once] + 1) / 2, dtype=embedding.dtype, device=embedding.device)
         weight = torch.tensor(weights[start : start + at_once] / 2, dtype=embedding.dtype, device=embedding.device)
@@ -81,22 +85,25 @@ def integrated_gradients(model: Classifier, batch: Batch, *, target: Tensor, nod
     return (total * words).sum(-1)
 
 
-def leave_one_out(model: Classifier, batch: Batch, *, target: Tensor) -> tuple[list[list[float]], list[list[float]]]:
+def leave_one_out(model: TextModel, batch: Batch, *, target: Tensor) -> tuple[list[list[float]], list[list[float]]]:
     """For each word of each example, how far the prediction moves without it (TVD), and the signed change p(x) − p(x
     without it).
 
     The word is deleted and the rest encoded again, with attention recomputed; the answers that are allowed stay the
-    same. A text of one word leaves nothing to encode: its lists are empty. Jain & Wallace 2019, Algorithm 1; run this
+    same. A single word leaves nothing to encode: its lists are empty. Jain & Wallace 2019, Algorithm 1; run this
     in double precision.
     """
     with torch.no_grad():
-        whole = probabilities(model.run(batch, states=model.remembered(batch)).logits)
+        whole = probabilities(model.unchanged(batch).logits)
         distance: list[list[float]] = [[] for _ in batch.examples]
         change: list[list[float]] = [[] for _ in batch.examples]
-        for i, shortened, states in _deletions(model, batch):
-            prob = probabilities(model.run(shortened, states=states).logits)
-            distance[i] += tvd(whole[i], prob).tolist()
-            change[i] += (whole[i, target[i]] - prob[:, target[i]]).tolist()
+        for i, words in enumerate(batches.words(batch)):
+            places = range(len(words)) if len(words) > 1 else ()
+            at_once = _at_once(model, batch.ids.shape[1])
+            for start in range(0, len(places), at_once):
+                prob = probabilities(model.without(batches.only(batch, i), places[start : start + at_once]))
+                distance[i] += tvd(whole[i], prob).tolist()
+                change[i] += (whole[i, target[i]] - prob[:, target[i]]).tolist()
     return distance, change
 
 
@@ -133,33 +140,6 @@ def target_prob(logits: Tensor, target: Tensor) -> Tensor:
     return probabilities(logits).gather(-1, target[:, None]).squeeze(-1)
 
 
-def repeat(batch: Batch, n: int) -> Batch:
-    """The batch n times in a row: all examples, and all again."""
-    return replace(batch, examples=batch.examples * n, **{name: getattr(batch, name).repeat(n, 1) for name in TENSORS})
-
-
-def _only(batch: Batch, i: int) -> Batch:
-    """One example of the batch, without padding."""
-    n = int(batch.present[i].sum())
-    own = {name: getattr(batch, name)[i : i + 1] for name in TENSORS}
-    return replace(batch, examples=batch.examples[i : i + 1], **own | {name: own[name][:, :n] for name in OF_TOKENS})
-
-
-def _deletions(model: Classifier, batch: Batch) -> Iterator[tuple[int, Batch, Tensor]]:
-    """The number of an example, the batch of it with one word deleted in each row, in word order, and their states."""
-    at_once = max(1, TOKENS_AT_ONCE // max(1, batch.ids.shape[1]))
-    for i, example in enumerate(batch.examples):
-        one = _only(batch, i)
-        words = range(len(example.text)) if len(example.text) > 1 else ()
-        for start in range(0, len(words), at_once):
-            word = torch.tensor(words[start : start + at_once], device=batch.ids.device)
-            left = one.present & (one.word != word[:, None])
-            order, present = kept(left)
-            shortened = replace(
-                repeat(one, len(word)),
-                ids=one.ids[0, order] * present,
-                present=present,
-                mask=one.mask[0, order] & present,
-                word=one.word[0, order].masked_fill(~present, -1),
-            )
-            yield i, shortened, model.states_without(one, left)
+def _at_once(model: TextModel, tokens: int) -> int:
+    """How many copies of a batch with so many tokens may be run together."""
+    return max(1, min(TOKENS_AT_ONCE, model.tokens_at_once) // max(1, tokens))

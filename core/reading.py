@@ -7,6 +7,7 @@ unknown words and single words are answered with a note.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from core.models import batches
 from core.models import vocabulary as vocab
 from core.models.text_model import TextModel
 from core.text import is_mark, words
@@ -81,10 +82,11 @@ def _candidates(card: Card, kept: tuple[str, ...]) -> tuple[int, ...]:
 
 def _notes(model: TextModel, example: Example, given: int, asked: int) -> tuple[Note, ...]:
     n, (text, query) = len(example.text), ROLES[model.card.task.kind]
+    words = batches.words(model.encode([example]))[0]
     end = "first" if model.card.task.kind == "qa" else "last"
     notes = [*_cut(f"cut_{end}", text, given, n, end), *_cut("cut_query", query, asked, len(example.query), "last")]
-    if n == 1:
-        notes.append(Note("one_word", "One word takes all the attention, so there is nothing to rank or to leave out."))
+    if len(words) == 1:
+        notes.append(Note("one_word", "One word: nothing can be ranked, and nothing is left without it."))
     for part, tokens in (("text", example.text), ("query", example.query)):
         strange = [w for w, missing in zip(tokens, vocab.unknown(model.vocabulary, tokens), strict=True) if missing]
         if strange:

@@ -243,7 +243,7 @@ def test_states_without_some_tokens_are_those_of_the_shorter_text(encoder):
     left = torch.ones(len(spans), 9, dtype=torch.bool)
     for row, (start, end) in zip(left, spans, strict=True):
         row[start:end] = False
-    states = model.states_without(batch, left)
+    states = model.encoder.without(model.embed(batch)[0], left)
     assert states.shape[:2] == (5, 8)
     for row, (start, end) in enumerate(spans):
         embedding = torch.cat([model.embed(batch)[:, :start], model.embed(batch)[:, end:]], dim=1)

@@ -8,6 +8,7 @@ from core import importance
 from core.importance import probabilities
 from core.interventions import detach, keep, replace
 from core.models.encoders import ENCODERS
+from core.models.text_model import TextModel
 from core.types import Example
 from tests.small import example, examples, small_model
 
@@ -118,6 +119,15 @@ def test_leave_one_out_is_deleting_the_word_by_hand(case, monkeypatch):
             left = probabilities(model.run(model.encode([shorter])).logits)[0]
             assert distance[i][t] == pytest.approx(float((whole - left).abs().sum() / 2), abs=1e-12)
             assert change[i][t] == pytest.approx(float(whole[target[i]] - left[target[i]]), abs=1e-12)
+
+
+def test_the_short_way_to_leave_a_word_out_is_the_long_one(case):
+    """What a classifier computes anew is what any model would read."""
+    model, given = case
+    for one in given:
+        batch = model.encode([one])
+        places = range(len(one.text))
+        torch.testing.assert_close(model.without(batch, places), TextModel.without(model, batch, places), atol=1e-10, rtol=0)
 
 
 def test_one_word_has_nothing_to_leave_out():

@@ -10,7 +10,8 @@ count: of all matrices with the output A T the smallest, though its rows need no
 Other *attentions* with the same output must also keep their rows' sums and stay above zero. They lie along the left null space
 of [T, 1], which has a dimension less, from the learned attention to where a first weight reaches zero.
 
-The bias of the values adds the same row to each token, and is part of T here. All is done in double precision: in a lower one
+The bias of the values adds the same row to each token, and is part of T here. A Transformer attends to its special tokens too:
+they are tokens of A and T like the others. All is done in double precision: in a lower one
 rounding looks like rank. This concerns which attention gives an output, not whether attention explains a prediction.
 """
 
@@ -34,16 +35,21 @@ class MappedModel(AttentionModel, Protocol):
         """H of each head, "head dim state"."""
         ...
 
+    def attended(self, batch: Batch) -> Tensor:
+        """The tokens that may be attended, "batch token"."""
+        ...
+
 
 @dataclass(frozen=True)
 class Effective:
-    """What the output sees of one text's attention over its words; CPU tensors in double precision."""
+    """What the output sees of one text's attention over the tokens that may be attended (in a Transformer the special ones too);
+    CPU tensors in double precision."""
 
     attention: Tensor  # "layer head query key", the model's own
     effective: Tensor  # "layer head query key", A⊥
     mapped: Tensor  # "layer head key state", T
     rank: Tensor  # "layer head", independent rows of T
-    free: Tensor  # "layer head", directions in which attention may change unseen: words − rank of [T, 1]
+    free: Tensor  # "layer head", directions in which attention may change unseen: tokens − rank of [T, 1]
     invisible: Tensor  # "layer head", ‖A − A⊥‖² / ‖A‖² in [0, 1]
 
 
@@ -54,10 +60,9 @@ def effective(model: MappedModel, batch: Batch) -> list[Effective]:
     The squared norms of the two parts, A⊥ and A − A⊥, add up to that of A, so `invisible` is a share.
     """
     run = model.run(batch, intervene=keep)
-    maps = torch.stack([model.output_map(layer) for layer in range(model.n_layers)]).double()
-    mapped = run.value.double() @ maps
-    rows = zip(run.attention.double().cpu(), mapped.cpu(), batch.mask.cpu(), strict=True)
-    return [_parted(attention[:, :, words][..., words], values[:, :, words]) for attention, values, words in rows]
+    maps = torch.stack([model.output_map(layer) for layer in range(model.n_layers)]).double().cpu()
+    rows = zip(run.attention.double().cpu(), run.value.double().cpu(), model.attended(batch).cpu(), strict=True)
+    return [_parted(attention[:, :, there][..., there], values[:, :, there] @ maps) for attention, values, there in rows]
 
 
 def _parted(attention: Tensor, mapped: Tensor) -> Effective:

@@ -8,12 +8,16 @@ the exact adversary and the spotlight in the browser possible. Accuracies stand 
 2019, §2.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 
 from core.device import StateCache
 from core.interventions import keep
-from core.models.encoders import ENCODERS
+from core.models.batches import repeat
+from core.models.encoders import ENCODERS, kept
 from core.models.scores import NORMALIZERS, SCORES
 from core.models.text_model import WordModel, fresh
 from core.models.vocabulary import Vocabulary
@@ -42,13 +46,6 @@ class Classifier(WordModel):
         """What the encoder makes of the text, "batch token dim"."""
         return self.encoder(self.embed(batch) if embedding is None else embedding, batch.present)
 
-    def states_without(self, batch: Batch, left: Tensor) -> Tensor:
-        """The states of the one text in the batch without the tokens that are not `left` ("deletion token"), closed up,
-        "deletion kept_token dim"; without a graph.
-        """
-        with torch.no_grad():
-            return self.encoder.without(self.embed(batch)[0], left)
-
     def remembered(self, batch: Batch) -> Tensor:
         """The states of a batch without a graph, from the cache where the model has one; not to be written into."""
         if self.cache is None:
@@ -57,6 +54,30 @@ class Classifier(WordModel):
         texts = tuple(example.text for example in batch.examples)
         key = (self.card.name, self.card.weights_sha256, str(self.decoder.weight.dtype), texts)
         return self.cache.get(key, lambda: self.states(batch))
+
+    def unchanged(self, batch: Batch) -> Run:
+        """A run in which nothing is changed, without a graph; the states are remembered."""
+        with torch.no_grad():
+            return self.run(batch, states=self.remembered(batch))
+
+    def reader(self, batch: Batch) -> Tensor:
+        """The one query there is, "batch query"."""
+        return torch.ones(len(batch.examples), 1, device=batch.ids.device)
+
+    def without(self, one: Batch, words: Sequence[int]) -> Tensor:
+        """Logits "deletion label" of the only example of a batch without one of its `words`, without a graph. The encoder
+        computes anew only what the deletion changes."""
+        left = one.present & (one.word != torch.tensor(words, device=one.word.device)[:, None])
+        order, present = kept(left)
+        shortened = replace(
+            repeat(one, len(words)),
+            ids=one.ids[0, order] * present,
+            present=present,
+            mask=one.mask[0, order] & present,
+            word=one.word[0, order].masked_fill(~present, -1),
+        )
+        with torch.no_grad():
+            return self.run(shortened, states=self.encoder.without(self.embed(one)[0], left)).logits
 
     def query_vector(self, batch: Batch, embedding: Tensor | None = None) -> Tensor:
         """What attention looks for, "batch dim": one learned vector, or the mean state of the query.

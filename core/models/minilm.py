@@ -5,7 +5,6 @@ low-rank differences of its linear maps, W + (α/r) B A (Hu et al. 2022), and th
 `peft` and are merged at load, so that a run costs what MiniLM costs.
 """
 
-import logging
 import math
 from pathlib import Path
 
@@ -13,10 +12,10 @@ import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from torch import nn
 from transformers import AutoModelForSequenceClassification, PreTrainedModel
-from transformers.utils import logging as library
 
 from core.device import StateCache
 from core.models import wordpieces
+from core.models.loading import quiet
 from core.models.transformer import Transformer, adapted, read_tokenizer
 from core.types import Card
 
@@ -30,17 +29,14 @@ HEAD = ("pooler", "classifier")  # trained whole
 def base(labels: int) -> PreTrainedModel:
     """MiniLM under a head that is not trained yet. Refuses a package that is missing or altered."""
     wordpieces.checked()
-    before = library.get_verbosity()
-    library.set_verbosity(logging.ERROR)  # it warns of the head, which is always new
-    try:
+    with quiet():
         return AutoModelForSequenceClassification.from_pretrained(wordpieces.folder(), num_labels=labels, local_files_only=True)
-    finally:
-        library.set_verbosity(before)
 
 
 def load(card: Card, folder: Path, cache: StateCache | None = None) -> Transformer:
     """The model of a card, its adapter read from a folder and merged."""
-    merged = PeftModel.from_pretrained(base(len(card.task.labels)), str(folder)).merge_and_unload()
+    with quiet():
+        merged = PeftModel.from_pretrained(base(len(card.task.labels)), str(folder)).merge_and_unload()
     return adapted(merged, card, read_tokenizer(wordpieces.folder()), cache)
 
 
@@ -54,7 +50,8 @@ def adaptable(card: Card, seed: int) -> tuple[Transformer, PeftModel]:
         modules_to_save=list(HEAD),
         lora_dropout=0.0,
     )
-    adapter = get_peft_model(base(len(card.task.labels)), config)
+    with quiet():
+        adapter = get_peft_model(base(len(card.task.labels)), config)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, parameter in adapter.named_parameters():

@@ -15,14 +15,14 @@ from torch import Tensor, nn
 from core.device import StateCache
 from core.interventions import keep
 from core.models.scores import NORMALIZERS
-from core.models.text_model import WordModel
+from core.models.text_model import MultiHead, WordModel
 from core.models.vocabulary import Vocabulary
 from core.types import Batch, Card, Intervention, Readout, Run
 
 NAME, HEADS = "self-attention", 8
 
 
-class SelfAttention(WordModel):
+class SelfAttention(WordModel, MultiHead):
     """An `AttentionModel` with one layer and the card's heads, in which `hidden_dim` numbers are shared out among the heads."""
 
     def __init__(self, card: Card, vocabulary: Vocabulary, cache: StateCache | None = None) -> None:
@@ -32,14 +32,18 @@ class SelfAttention(WordModel):
         self.output = nn.Linear(inner, dim)
         self.decoder = nn.Linear(dim, len(card.task.labels))
 
-    @property
-    def head_size(self) -> int:
-        """How many numbers a head's value has."""
-        return self.card.hidden_dim // self.card.heads
-
     def output_map(self, layer: int) -> Tensor:
         """What carries each head's values into the state, "head dim state": value @ output_map is T."""
         return self.output.weight.T.unflatten(0, (self.card.heads, self.head_size))
+
+    def attended(self, batch: Batch) -> Tensor:
+        """The words, "batch token"."""
+        return batch.mask
+
+    def pieces(self, batch: Batch) -> list[list[str]]:
+        """The word of each attended token, as it was written."""
+        rows = zip(batch.examples, batch.word, batch.mask, strict=True)
+        return [[example.text[i] for i in word[here].tolist()] for example, word, here in rows]
 
     def states(self, batch: Batch, embedding: Tensor | None = None) -> Tensor:
         """Input vectors with their positions, "batch token dim"."""
@@ -66,6 +70,10 @@ class SelfAttention(WordModel):
         value = self._heads(self.value(states))
         attention = intervene(0, self.attend(batch, states))
         return Run(self._logits(batch, attention, value, states), attention[:, None], value[:, None], states[:, None])
+
+    def reader(self, batch: Batch) -> Tensor:
+        """The words share alike in the mean that is decoded, "batch query"."""
+        return batch.mask / batch.mask.sum(-1, keepdim=True).clamp(min=1)
 
     def readout(self, batch: Batch) -> Readout:
         """Logits "batch label" under an intervention; the values and the model's own attention are computed once."""

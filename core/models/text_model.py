@@ -5,6 +5,7 @@ which every word attends to every word, `transformer` layers of them.
 """
 
 import dataclasses
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Self, TypeVar
@@ -23,6 +24,7 @@ class TextModel(nn.Module, ABC):
     """An `AttentionModel` that knows its card, its vocabulary and how to read examples. Read-only outside training."""
 
     n_layers = 1
+    tokens_at_once = sys.maxsize  # how many tokens a batch may have whose gradient is asked, for what it keeps of each
 
     def __init__(self, card: Card, vocabulary: Vocabulary, cache: StateCache | None = None) -> None:
         super().__init__()
@@ -72,6 +74,42 @@ class TextModel(nn.Module, ABC):
     ) -> Run:
         """One forward pass; `embedding` and `query_embedding` replace the input vectors, `states` what comes of them."""
 
+    @abstractmethod
+    def reader(self, batch: Batch) -> Tensor:
+        """The share that each query of the last layer has in what the answer is read from, "batch query"."""
+
+    def unchanged(self, batch: Batch) -> Run:
+        """A run in which nothing is changed, without a graph; not to be written into."""
+        with torch.no_grad():
+            return self.run(batch)
+
+    def without(self, one: Batch, words: Sequence[int]) -> Tensor:
+        """Logits "deletion label" of the only example of a batch without one of its `words` (as `batch.word` numbers them);
+        what is left is read anew, without a graph."""
+        with torch.no_grad():
+            return self.run(self.encode([deleted(one.examples[0], word) for word in words])).logits
+
+
+class MultiHead(TextModel):
+    """One in whose heads every token attends to every token. What a head reads enters the state through a map of its own."""
+
+    @property
+    def head_size(self) -> int:
+        """How many numbers a head's value has."""
+        return self.card.hidden_dim // self.card.heads
+
+    @abstractmethod
+    def output_map(self, layer: int) -> Tensor:
+        """What carries each head's values into the state, "head dim state"."""
+
+    @abstractmethod
+    def attended(self, batch: Batch) -> Tensor:
+        """The tokens that may be attended, "batch token"."""
+
+    @abstractmethod
+    def pieces(self, batch: Batch) -> list[list[str]]:
+        """What is written at the tokens that may be attended, for each example."""
+
 
 class WordModel(TextModel):
     """One of our own: a vector for each word of its vocabulary, and one attention over the words. Its weights are all here."""
@@ -113,6 +151,14 @@ class WordModel(TextModel):
     def embed_query(self, batch: Batch) -> Tensor:
         """Input vectors of the query, "batch query_token dim"."""
         return self.embedding(batch.query_ids)
+
+
+def deleted(example: Example, word: int) -> Example:
+    """The example without a word; the words of the query are numbered on after those of the text."""
+    n = len(example.text)
+    text = example.text[:word] + example.text[word + 1 :]
+    query = example.query if word < n else example.query[: word - n] + example.query[word - n + 1 :]
+    return dataclasses.replace(example, text=text, query=query, evidence=())
 
 
 def allowed(examples: Sequence[Example], labels: int) -> Tensor:

@@ -25,7 +25,7 @@ from transformers.masking_utils import eager_mask
 from core.device import StateCache
 from core.interventions import keep
 from core.models import vocabulary as vocab
-from core.models.text_model import TextModel, allowed
+from core.models.text_model import MultiHead, allowed
 from core.models.vocabulary import Vocabulary
 from core.types import Batch, Card, Example, Intervention, Readout, Refusal, Run
 
@@ -144,7 +144,7 @@ FAMILIES: dict[str, Family] = {
 }
 
 
-class Transformer(TextModel):
+class Transformer(MultiHead):
     """An `AttentionModel` over a frozen `…ForSequenceClassification`, its layers and heads those of the card.
 
     Special tokens are attended as the model was trained to; `Batch.mask` tells them from words.
@@ -181,7 +181,7 @@ class Transformer(TextModel):
 
     def cut(self, example: Example) -> Example:
         """The example with as many words as fit the card's `max_tokens` pieces; a query may take half of them."""
-        room = self.card.max_tokens - self.vocabulary.tokenizer.num_special_tokens_to_add(bool(example.query))
+        room = self.card.max_tokens - self.vocabulary.tokenizer.num_special_tokens_to_add(self._pair(example))
         query = self._fitting(example.query, max(1, room // 2))
         text = self._fitting(example.text, max(1, room - len(vocab.ids(self.vocabulary, query)[0])))
         evidence = tuple(e for e in example.evidence if e < len(text))
@@ -202,6 +202,10 @@ class Transformer(TextModel):
         nothing = ids[:, :0]
         may = allowed(kept, len(self.card.task.labels)).to(self.device)
         return Batch(kept, ids, present.to(self.device), word >= 0, word, segment, nothing, nothing.bool(), may)
+
+    def attended(self, batch: Batch) -> Tensor:
+        """All tokens but padding, "batch token"."""
+        return batch.present
 
     def pieces(self, batch: Batch) -> list[list[str]]:
         """The tokenizer's pieces of each example, special ones included."""
@@ -266,10 +270,13 @@ class Transformer(TextModel):
         _, word = vocab.ids(self.vocabulary, words)
         return tuple(words) if len(word) <= room else tuple(words[: max(1, word[room])])
 
+    def _pair(self, example: Example) -> bool:
+        """Whether two texts are read, of which one may be empty once a word was deleted."""
+        return bool(example.query) or self.card.task.kind != "classification"
+
     def _pieces(self, example: Example) -> tuple[list[int], list[int], list[int]]:
         """Ids, segments, and the word of each piece."""
-        pair = bool(example.query) or self.card.task.kind != "classification"  # also where a deletion has left no query
-        query = list(example.query) if pair else None
+        query = list(example.query) if self._pair(example) else None
         found = self.vocabulary.tokenizer.encode(list(example.text), query, is_pretokenized=True)
         word = [
             -1 if index is None else index + (len(example.text) if part == 1 else 0)

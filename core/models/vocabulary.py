@@ -15,6 +15,7 @@ from tokenizers import Regex, Tokenizer, models, normalizers, trainers
 
 PAD, UNKNOWN, START, END = range(4)
 SPECIALS = ("[PAD]", "[UNK]", "[BOS]", "[EOS]")
+UNKNOWNS = (SPECIALS[UNKNOWN], "<unk>")  # what tokenizers call it
 NUMBER = "qqq"
 
 
@@ -44,8 +45,8 @@ def unknown(vocabulary: Vocabulary, words: Sequence[str]) -> tuple[bool, ...]:
     parts: list[list[int]] = [[] for _ in words]
     for part, word in zip(*ids(vocabulary, words), strict=True):
         parts[word].append(part)
-    unknown_id = vocabulary.tokenizer.token_to_id(SPECIALS[UNKNOWN])
-    return tuple(all(part == unknown_id for part in word) for word in parts)
+    strange = {vocabulary.tokenizer.token_to_id(name) for name in UNKNOWNS}
+    return tuple(strange.issuperset(word) for word in parts)
 
 
 def build_words(texts: Iterable[Sequence[str]], *, limit: int, min_count: int = 2) -> Vocabulary:

@@ -5,15 +5,19 @@ from pathlib import Path
 
 import torch
 from safetensors.torch import save
+from torch import Tensor
 
 from core.explanation import MEASURES, Explanation, explain
-from core.types import Refusal
-from core.verbs.common import Answer, model_and_reading, notes, on_text
+from core.models import registry
+from core.models.classifier import Classifier
+from core.models.text_model import MultiHead, TextModel
+from core.types import Batch, Refusal
+from core.verbs.common import Answer, notes, of_kind, on_text
 
 
 def _explain(args: argparse.Namespace) -> Answer:
     """Attention, gradient, integrated gradients and leave-one-out per word, and how far they agree."""
-    model, reading = model_and_reading(args)
+    model, reading = of_kind(args, TextModel)
     measures = None if args.measures is None else [m.strip() for m in args.measures.split(",") if m.strip()]
     return _explanation(explain(model, reading, target=args.target, measures=measures))
 
@@ -42,33 +46,41 @@ def _explanation(found: Explanation) -> Answer:
 
 
 def _tensors(args: argparse.Namespace) -> Answer:
-    """Attention, states, decoder and logits of one input as a safetensors file (words only)."""
-    model, reading = model_and_reading(args)
+    """A safetensors file of one input: attention and logits, with states and decoder (one attention), or values (several)."""
+    model, reading = of_kind(args, TextModel)
     batch = model.encode([reading.example])
-    with torch.no_grad():
-        run = model.run(batch)
-        bias = model.bias(batch, model.query_vector(batch))[0]
-    words = batch.mask[0]
-    content = {
-        "attention": run.attention[0, 0, 0, 0, words],
-        "states": run.states[0, 0, words],
-        "decoder.weight": model.decoder.weight,
-        "decoder.bias": bias,
-        "logits": run.logits[0],
-    }
+    tokens, content = _of_heads(model, batch) if isinstance(model, MultiHead) else _of_words(model, batch)
     out = Path(args.out)
     try:
         out.write_bytes(save({k: v.detach().cpu().contiguous().clone() for k, v in content.items()}))
     except OSError as error:
         raise Refusal("cannot_write", f"{args.out!r} cannot be written: {error.strerror}.", given=args.out) from error
     shapes = {name: list(value.shape) for name, value in content.items()}
-    return {
-        "model": args.model,
-        "tokens": list(reading.example.text),
-        "written": str(out),
-        "tensors": shapes,
-        "notes": notes(reading),
+    return {"model": args.model, "tokens": tokens, "written": str(out), "tensors": shapes, "notes": notes(reading)}
+
+
+def _of_words(model: TextModel, batch: Batch) -> tuple[list[str], dict[str, Tensor]]:
+    """The words of a model with one attention, and what its logits are made of: decoder.weight (attention · states) +
+    decoder.bias."""
+    classifier = registry.needed(model, Classifier)
+    with torch.no_grad():
+        run = classifier.run(batch)
+        bias = classifier.bias(batch, classifier.query_vector(batch))[0]
+    words = batch.mask[0]
+    return list(batch.examples[0].text), {
+        "attention": run.attention[0, 0, 0, 0, words],
+        "states": run.states[0, 0, words],
+        "decoder.weight": classifier.decoder.weight,
+        "decoder.bias": bias,
+        "logits": run.logits[0],
     }
+
+
+def _of_heads(model: MultiHead, batch: Batch) -> tuple[list[str], dict[str, Tensor]]:
+    """The tokens that attend, attention "layer head query key" and values "layer head key dim" over them, and logits."""
+    run, there = model.unchanged(batch), model.attended(batch)[0]
+    attention, value = run.attention[0][:, :, there][..., there], run.value[0][:, :, there]
+    return model.pieces(batch)[0], {"attention": attention, "value": value, "logits": run.logits[0]}
 
 
 EXPLAIN = on_text(

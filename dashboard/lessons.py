@@ -83,6 +83,17 @@ PAGES: dict[str, Page] = {
         variants=(":deceptive=0.1", ":deceptive=1"),
     ),
     "erasure": Page("erasure.py", "witnesses", {"struck": ("flip", *map(str, range(513)))}),
+    "heads": Page(
+        "heads.py",
+        "transformer",
+        {
+            "layer": ("strongest", *map(str, range(1, 49))),
+            "head": ("strongest", *map(str, range(1, 65))),
+            "units": ("words", "pieces"),
+            "measure": ("sum", "largest"),
+        },
+        kind=Transformer,
+    ),
     "tree": Page(
         "tree.py",
         "transformer",

@@ -8,6 +8,7 @@ text is shown in `part`, its special tokens and a stretch of words, and the page
 """
 
 from collections.abc import Collection, Sequence
+from html import escape
 from typing import Any
 
 import altair as alt
@@ -17,6 +18,7 @@ import pandas as pd
 from dashboard import frames
 from dashboard.axes import finished, tips, word_axis
 from dashboard.theme import SCREEN, Look
+from dashboard.tokens import readable
 
 SHOWN = 40  # words of a matrix; with a few special tokens still below 2,000 cells
 SIDE, LARGEST_CELL, SMALLEST_CELL = 460, 34, 15  # pixels of a token matrix, and of its cells
@@ -85,6 +87,7 @@ def matrix(
     upward: bool = False,
     signed: bool = False,
     largest: float | None = None,
+    exponent: float = 1.0,
     decimals: int = 3,
     selected: tuple[int, int] | None = None,
     select: str = "",
@@ -92,7 +95,8 @@ def matrix(
 ) -> Any:
     """Cells of a `cells` or `frames.matrix` frame. `rows` and `columns` are labels by position, also of positions not shown.
 
-    Labels of columns are `turned` on top; rows begin at the bottom where `upward`. `largest` is the end of the scale.
+    Labels of columns are `turned` on top; rows begin at the bottom where `upward`. `largest` is the end of the scale,
+    whose colours follow the power `exponent` of a cell (below 1: small ones are seen beside a large one; say so).
     `select` names a click selection with fields query and key; `selected` outlines a cell. A file has a legend, a page its own.
     """
     end = largest or float(frame["weight"].abs().max()) or 1.0
@@ -101,8 +105,11 @@ def matrix(
     tall = alt.Y("query:O", sort=sort, axis=_beside(rows, y, special, turned, look))
     hover = tips(("query_word:N", y or "↓", None), ("key_word:N", x or "→", None))
     hover += tips(("weight:Q", value, f"{'+' if signed else ''}.{decimals}f"))
-    base = alt.Chart(frame).encode(x=wide, y=tall, tooltip=hover)
-    layers = _filled(base, frame, value, end, signed, look)
+    spoken = frame["query_word"] + " → " + frame["key_word"] + frame["weight"].map(f": {{:.{decimals}f}}".format)
+    base = alt.Chart(frame.assign(spoken=spoken)).encode(x=wide, y=tall, tooltip=hover, description="spoken:N")
+    domain, stops = [-end if signed else 0, end], list(look.palette.div if signed else look.palette.seq)
+    scale = alt.Scale(type="pow", exponent=exponent, domain=domain, range=stops, clamp=True, interpolate="rgb")
+    layers = _filled(base, frame, value, scale, look)
     if select:
         layers[0] = layers[0].add_params(alt.selection_point(name=select, fields=["query", "key"]))
     layers += _outlined(base, selected, look)
@@ -112,19 +119,18 @@ def matrix(
     return finished(layers, look, alt_text=alt_text, height=side * count + edge, width=side * across)
 
 
-def _filled(base: Any, frame: pd.DataFrame, value: str, end: float, signed: bool, look: Look) -> list[Any]:
+def _filled(base: Any, frame: pd.DataFrame, value: str, scale: alt.Scale, look: Look) -> list[Any]:
     """The cells in colour, and those of special tokens in grey."""
-    p = look.palette
-    domain, stops = [-end if signed else 0, end], list(p.div if signed else p.seq)
-    scale = alt.Scale(domain=domain, range=stops, clamp=True, interpolate="rgb")
-    expr = "(datum.value > 0 ? '+' : '') + format(datum.value, '.2~g')" if signed else "format(datum.value, '.2~g')"
+    low, end = scale["domain"]
+    text = "format(datum.value, '.2~g')"
     place: dict[str, Any] = {"type": "gradient", "orient": "bottom", "offset": 12, "gradientLength": look.px(140)}
+    expr = f"(datum.value > 0 ? '+' : '') + {text}" if low < 0 else text
     named = alt.Legend(title=value, labelExpr=expr, tickCount=3, **place)
     color = alt.Color("weight:Q", scale=scale, legend=named if look.export else None)
     if "special" not in frame or not frame["special"].any():
         return [base.mark_rect().encode(color=color)]
     dark = alt.ExprRef(f"{GREY[0]} + {GREY[1] - GREY[0]} * min(1, abs(datum.weight) / {end!r})")
-    grey = base.transform_filter("datum.special").mark_rect(color=p.muted).encode(opacity=alt.value(dark))
+    grey = base.transform_filter("datum.special").mark_rect(color=look.palette.muted).encode(opacity=alt.value(dark))
     return [base.transform_filter("!datum.special").mark_rect().encode(color=color), grey]
 
 
@@ -163,3 +169,17 @@ def _beside(words: Sequence[str], title: str | None, special: Collection[int], t
 
 def _small(look: Look) -> float:
     return max(9, look.base - 2)
+
+
+def pairs_html(title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]], empty: str = "") -> str:
+    """A short table of cells, for reading without hovering: two tokens and numbers under `columns`, or why it is `empty`."""
+    heads = "".join(f"<th>{escape(name)}</th>" for name in ("", *columns)) if rows else ""
+    lines = "".join(
+        f"<tr><td><bdi>{escape(readable(a))}</bdi> → <bdi>{escape(readable(b))}</bdi></td>"
+        + "".join(f"<td>{escape(number)}</td>" for number in numbers)
+        + "</tr>"
+        for a, b, *numbers in rows
+    )
+    body = lines or f'<tr><td class="empty">{escape(empty)}</td></tr>'
+    head = f"<caption>{escape(title)}</caption><thead><tr>{heads}</tr></thead>"
+    return f'<table class="pairs" translate="no">{head}<tbody>{body}</tbody></table>'

@@ -19,8 +19,23 @@ import pyarrow.parquet as pq
 import torch
 
 from core import data, recipes
-from core.experiments import adversary, agreement, erasure, identifiability, permutation, rationales, tree, variance, variants
+from core.experiments import (
+    adversary,
+    agreement,
+    erasure,
+    head_importance,
+    identifiability,
+    permutation,
+    pruning,
+    rationales,
+    tree,
+    triggers,
+    variance,
+    variants,
+)
 from core.experiments.cases import Row
+from core.experiments.tables import RESULTS, path_of
+from core.experiments.tables import results as results
 from core.models import registry
 from core.models.classifier import Classifier
 from core.models.self_attention import SelfAttention
@@ -28,7 +43,6 @@ from core.models.text_model import TextModel
 from core.models.transformer import Transformer
 from core.types import Card, Example, Refusal
 
-RESULTS = registry.ASSETS / "results"
 PART = 64  # examples computed between two saves
 Job = tuple[str, str, list[int], list[Example], Path]  # experiment, model, indices, examples, file
 
@@ -37,7 +51,8 @@ Job = tuple[str, str, list[int], list[Example], Path]  # experiment, model, indi
 class Experiment:
     """How the rows of a table are made from a model of a kind and examples, and which settings its provenance names.
 
-    A table has a row for each example, computed in parts, or for each of several trained variants of the model.
+    A table has a row for each example, computed in parts, or for each of several trained variants of the model; a table that is
+    made of the `whole` split at once has rows of its own. `examples` are those of a data set, a split and a limit.
     """
 
     rows: Callable[[Any, Sequence[Example]], list[Row]]
@@ -45,6 +60,9 @@ class Experiment:
     kind: type[TextModel] = Classifier
     variants: Callable[[str], list[str]] | None = None  # of a base: then each part is one training over all examples
     precise: bool = True  # in double precision
+    whole: bool = False
+    split: str = "test"  # where none is named
+    examples: Callable[[str, str, int | None], list[Example]] | None = None  # where not all of the split are asked
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -56,6 +74,16 @@ EXPERIMENTS: dict[str, Experiment] = {
     "rationales": Experiment(rationales.rationales, rationales.SETTINGS),
     "variance": Experiment(variance.seed_variance, variance.SETTINGS),
     "tree": Experiment(tree.trees, tree.SETTINGS, Transformer, precise=False),
+    "head-importance": Experiment(
+        head_importance.head_importance,
+        head_importance.SETTINGS,
+        Transformer,
+        precise=False,
+        split=head_importance.SPLIT,
+        examples=head_importance.examples,
+    ),
+    "pruning": Experiment(pruning.pruning, pruning.SETTINGS, Transformer, precise=False, examples=pruning.examples),
+    "triggers": Experiment(triggers.triggers, triggers.SETTINGS, Transformer, precise=False, whole=True),
     **{
         name: Experiment(rows, {}, variants=of)
         for name, rows, of in (
@@ -77,42 +105,18 @@ def shown() -> list[tuple[str, str]]:
     """The tables that the pages show: experiment and model. Of trainings that are variants only what is about them."""
     found = [(name, base) for name, bases in variants.SHOWN.items() for base in bases]
     for card in registry.cards().values():
+        if registry.suits(card, Transformer):
+            found += [("tree", card.name)] * (card.task.name == "sst2")
+            found += [(name, card.name) for name in ("head-importance", "pruning", "triggers")]
+            continue
         parts = recipes.parse(card.name)
         if parts.data == "movie_rationales" or (parts.data.startswith("babi") and parts.score == "additive"):
             found.append(("rationales", card.name))
         if registry.suits(card, SelfAttention):
             found.append(("identifiability", card.name))
-        elif registry.suits(card, Transformer):
-            found += [("tree", card.name)] * (parts.data == "sst2")
         elif parts.plain and parts.data != "movie_rationales":
             found += [(name, card.name) for name in ("agreement", "permutation", "adversary", "erasure")]
     return found + [("agreement", variants.seeded(variants.REVIEWS, seed)) for seed in range(1, 5)]
-
-
-def path_of(name: str, model: str, root: Path = RESULTS) -> Path:
-    """Where the table of an experiment with a model is."""
-    return root / name / f"{model.replace(':', '@')}.parquet"
-
-
-def results(name: str, model: str, root: Path = RESULTS) -> pd.DataFrame:
-    """The table, with its provenance in `attrs["provenance"]`. Refuses where the experiment was not run or its file is
-    damaged."""
-    path = path_of(name, model, root)
-    if not path.exists():
-        raise Refusal(
-            "no_results",
-            f"{name} was not run for {model}; `python -m core experiment {name} --model {model}` makes it.",
-            name=name,
-            model=model,
-        )
-    try:
-        table = pq.read_table(path)
-        frame = table.to_pandas()
-        frame.attrs["provenance"] = json.loads(table.schema.metadata[b"provenance"])
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        sentence = f"The results of {name} for {model} in {path} cannot be read; `make results` makes them again."
-        raise Refusal("damaged_results", sentence, name=name, model=model) from error
-    return frame
 
 
 def done(name: str, root: Path = RESULTS) -> list[str]:
@@ -126,7 +130,7 @@ def run(
     model_name: str,
     *,
     dataset: str,
-    split: str = "test",
+    split: str | None = None,
     limit: int | None = None,
     workers: int = 1,
     root: Path = RESULTS,
@@ -139,7 +143,8 @@ def run(
     if workers < 1:
         raise Refusal("out_of_range", f"--workers is {workers}; at least 1 is allowed.", given=workers)
     card = registry.needed(_model(name, model_name), EXPERIMENTS[name].kind).card
-    examples = data.load(dataset, split, limit=limit)
+    split = split or EXPERIMENTS[name].split
+    examples = (EXPERIMENTS[name].examples or _load)(dataset, split, limit)
     settings = _settings(name, card, dataset, split, len(examples), limit)
     path = path_of(name, model_name, root)
     parts = _prepare(path.with_suffix(".parts"), settings)
@@ -154,6 +159,10 @@ def run(
     _join(jobs, path, settings | {"seconds": round(time.time() - started, 1), "date": time.strftime("%Y-%m-%d")})
     shutil.rmtree(parts)
     return path
+
+
+def _load(dataset: str, split: str, limit: int | None) -> list[Example]:
+    return data.load(dataset, split, limit=limit)
 
 
 def _settings(name: str, card: Card, dataset: str, split: str, n: int, limit: int | None) -> Row:
@@ -185,7 +194,9 @@ def _join(jobs: Sequence[Job], path: Path, provenance: Row) -> None:
 
 def _jobs(name: str, model_name: str, examples: Sequence[Example], parts: Path) -> list[Job]:
     """Parts of examples of similar length, longest first, so that batches hold little padding, or one part for each
-    variant; each knows its indices."""
+    variant, or one for the whole; each knows its indices."""
+    if EXPERIMENTS[name].whole:
+        return [(name, model_name, list(range(len(examples))), list(examples), parts / "00000.parquet")]
     if (of := EXPERIMENTS[name].variants) is not None:
         named = enumerate(of(model_name))
         return [(name, variant, [i], list(examples), parts / f"{i:05d}.parquet") for i, variant in named]
@@ -220,10 +231,12 @@ def _part(job: Job) -> Path:
     """Computes and saves one part; batches inside it stay small so that long texts fit in memory."""
     name, model_name, index, examples, path = job
     model = _model(name, model_name)
-    if EXPERIMENTS[name].variants is not None:
-        rows = EXPERIMENTS[name].rows(model, examples)
+    kind = EXPERIMENTS[name]
+    if kind.variants is not None or kind.whole:
+        rows = kind.rows(model, examples)
+        index = list(range(len(rows))) if kind.whole else index
     else:
-        rows = _in_batches(name, model.precise() if EXPERIMENTS[name].precise else model, examples)
+        rows = _in_batches(name, model.precise() if kind.precise else model, examples)
     frame = pd.DataFrame([{"index": i, **row} for i, row in zip(index, rows, strict=True)])
     frame.to_parquet(path.with_suffix(".new"))
     path.with_suffix(".new").replace(path)

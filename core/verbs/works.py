@@ -103,7 +103,7 @@ def _experiment_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="every table that the pages show")
     parser.add_argument("--model")
     parser.add_argument("--data")
-    parser.add_argument("--split", default="test")
+    parser.add_argument("--split", help="test, or the one that the experiment is made on")
     parser.add_argument("--limit", type=int)
     parser.add_argument("--workers", type=int, default=1)
 

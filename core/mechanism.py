@@ -96,7 +96,7 @@ def small(name: str, tokens: int) -> dict[str, Tensor]:
 def self_attention(states: Tensor, heads: Sequence[Head]) -> Steps:
     """Every word of "token dim" asks all words, in each head: scores q kᵀ / √m, "head query key"; context "head query inner".
 
-    Heads do not see each other; a Transformer puts their contexts side by side and maps them back (Vaswani et al. 2017, §3.2.2).
+    Heads do not see each other; a Transformer puts their contexts side by side and maps them back (Vaswani et al., §3.2.2).
     """
     query, key, value = (torch.stack([states @ getattr(head, part) for head in heads]) for part in ("query", "key", "value"))
     return attend(query @ key.mT / query.shape[-1] ** 0.5, value)

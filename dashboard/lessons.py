@@ -8,6 +8,7 @@ from core.models.self_attention import SelfAttention
 from core.models.text_model import TextModel
 from core.models.transformer import Transformer
 from dashboard.codes import MARKED
+from dashboard.mechanism.keys import KEYS as MECHANISM
 
 SECTIONS = ("foundations", "charge", "defence", "witnesses", "transformer", "verdict")
 
@@ -29,6 +30,7 @@ class Page:
 
 PAGES: dict[str, Page] = {
     "": Page("home.py", kind=None),
+    "mechanism": Page("mechanism.py", "foundations", MECHANISM, kind=None),
     "agreement": Page(
         "agreement.py",
         "charge",

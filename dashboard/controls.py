@@ -11,6 +11,8 @@ from hashlib import sha256
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.models import registry
+from core.models.transformer import Transformer
 from core.text import words
 from core.types import Card
 from dashboard import lessons, link, resources, shell, texts, tokens
@@ -20,7 +22,13 @@ from dashboard.shell import Here
 
 OWN = "own"  # the option that stands for the reader's own text
 MODEL_WIDTH, SENTENCE_WIDTH, SEED_WIDTH = 230, 420, 150
-ROLES = {"classification": ("text", ""), "qa": ("story", "question"), "nli": ("premise", "hypothesis")}
+ROLES = {
+    "classification": ("text", ""),
+    "qa": ("story", "question"),
+    "nli": ("premise", "hypothesis"),
+    "paraphrase": ("first", "second"),
+}
+PICKED = {"qa": "story", "nli": "pair", "paraphrase": "two"}  # what the box of samples is called, where not a sentence
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,7 @@ def pick_sentence(here: Here, card: Card) -> None:
         return
     st.session_state["picker_sentence"] = OWN if now.own is not None else now.sample
     st.selectbox(
-        here.t({"qa": "picker.story", "nli": "picker.pair"}.get(card.task.kind, "picker.sentence")),
+        here.t(f"picker.{PICKED.get(card.task.kind, 'sentence')}"),
         options,
         format_func=lambda name: mine if name == OWN else " · ".join(filter(None, (samples[name].text, samples[name].query))),
         key="picker_sentence",
@@ -210,7 +218,8 @@ def show_query(here: Here, choice: Choice) -> None:
     if choice.query and here.card and here.card.task.kind != "classification":
         asked = ROLES[here.card.task.kind][1]
         st.markdown(f"{here.t(f'picker.{asked}')}: **{texts.plain(choice.query, 200)}**")
-        st.caption(here.t(f"task.{here.card.task.kind}"))
+        in_one_row = registry.suits(here.card, Transformer)
+        st.caption(here.t("task.one_row" if in_one_row else f"task.{here.card.task.kind}"))
 
 
 @dataclass(frozen=True)

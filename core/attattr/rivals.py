@@ -13,7 +13,7 @@ sums of its columns over all layers, since each of its cells is already a share 
 its pieces.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -23,18 +23,20 @@ from core import importance
 from core.attattr.attribution import Attribution, attribution
 from core.attattr.merging import Kind
 from core.interventions import keep, scale
+from core.models.batches import repeat
 from core.models.transformer import Transformer
-from core.types import Batch, Example, Refusal, Run
+from core.types import Batch, Refusal
 
 NODES = 20  # of integrated gradients
-ROWS = 32  # runs of a text at once; more only add padding on a processor
+ROWS = 32  # runs of a text at once
 
 
 @dataclass(frozen=True)
 class Scores:
     """What a method says: per word, and where it has them, per token and as matrices.
 
-    `words` holds one number per word of each example, the query's numbered on; special tokens have none.
+    `words` holds one number per word of each example, the query's numbered on, and nothing where a method has no score; special
+    tokens have none.
     """
 
     words: list[list[float]]
@@ -54,15 +56,15 @@ class Rival:
 
 def attention(model: Transformer, batch: Batch, target: Tensor) -> Scores:
     """The weights: mean over the heads, first row of the last layer. Rows sum to one over all tokens, special ones too."""
-    weights = _run(model, batch).attention.mean(2)
-    return _first_row(batch, weights[:, -1], weights)
+    weights = model.unchanged(batch).attention.mean(2)
+    return _read(model, batch, weights[:, -1], weights)
 
 
 def rollout(model: Transformer, batch: Batch, target: Tensor) -> Scores:
     """R_l = ½(Ā_l + I) R_{l−1} with R_0 = I and Ā the mean over the heads; rows sum to one. Abnar & Zuidema 2020, §3."""
-    weights = _run(model, batch).attention.mean(2)
+    weights = model.unchanged(batch).attention.mean(2)
     layers = _chain((weights + _identity(weights)) / 2)
-    return _first_row(batch, layers[:, -1], layers)
+    return _read(model, batch, layers[:, -1], layers)
 
 
 def norms(model: Transformer, batch: Batch, target: Tensor) -> Scores:
@@ -70,23 +72,23 @@ def norms(model: Transformer, batch: Batch, target: Tensor) -> Scores:
 
     Kobayashi et al. 2020, §3.
     """
-    run = _run(model, batch)
+    run = model.unchanged(batch)
     length = [
         torch.einsum("bhkd,hds->bhks", run.value[:, layer], model.output_map(layer)).norm(dim=-1)
         for layer in range(model.n_layers)
     ]
     layers = (run.attention * torch.stack(length, 1)[:, :, :, None]).mean(2)
-    return _first_row(batch, layers[:, -1], layers)
+    return _read(model, batch, layers[:, -1], layers)
 
 
 @torch.no_grad()
 def value_zeroing(model: Transformer, batch: Batch, target: Tensor) -> Scores:
     """C_ij = 1 − cos(x̃_i without the value of j, x̃_i), x̃ what a layer makes of the states it was given; rows divided by their
     sum, then C_L ⋯ C_1. Mohebbi et al. 2023, §3."""
-    states = _run(model, batch).states
+    states = model.unchanged(batch).states
     found = torch.stack([_turned(model, batch, layer, states[:, layer]) for layer in range(model.n_layers)], 1)
     layers = found / found.sum(-1, keepdim=True).clamp(min=torch.finfo(found.dtype).tiny)
-    return _first_row(batch, _chain(layers)[:, -1], layers)
+    return _read(model, batch, _chain(layers)[:, -1], layers)
 
 
 def gradient_attention(model: Transformer, batch: Batch, target: Tensor) -> Scores:
@@ -94,12 +96,11 @@ def gradient_attention(model: Transformer, batch: Batch, target: Tensor) -> Scor
 
     A ⊙ ∂z/∂A is the gradient at a factor of one on each weight.
     """
-    own = _run(model, batch)
-    factor = torch.ones_like(own.attention).requires_grad_()
+    factor = torch.ones_like(model.unchanged(batch).attention).requires_grad_()
     run = model.run(batch, intervene=lambda layer, weights: weights * factor[:, layer])
     (product,) = torch.autograd.grad(run.logits.gather(-1, target[:, None]).sum(), factor)
     layers = product.clamp(min=0).mean(2)
-    return _first_row(batch, _chain(layers + _identity(layers))[:, -1], layers)
+    return _read(model, batch, _chain(layers + _identity(layers))[:, -1], layers)
 
 
 def input_x_gradient(model: Transformer, batch: Batch, target: Tensor) -> Scores:
@@ -112,14 +113,9 @@ def integrated_gradients(model: Transformer, batch: Batch, target: Tensor) -> Sc
     return _of_tokens(batch, importance.integrated_gradients(model, batch, target=target, nodes=NODES))
 
 
-@torch.no_grad()
 def leave_one_out(model: Transformer, batch: Batch, target: Tensor) -> Scores:
-    """p(x) − p(x without a word): deleted, and the rest read anew. Of a single word the special tokens are left."""
-    whole = importance.target_prob(model.run(batch).logits, target).tolist()
-    left = [without(example, {word}) for example in batch.examples for word in range(_length(example))]
-    row = torch.tensor([i for i, example in enumerate(batch.examples) for _ in range(_length(example))])
-    rest = iter(probabilities(model, left)[torch.arange(len(left)), target.cpu()[row]].tolist())
-    return Scores([[p - next(rest) for _ in range(_length(example))] for p, example in zip(whole, batch.examples, strict=True)])
+    """p(x) − p(x without a word): deleted, and the rest read anew. A single word has no score."""
+    return Scores(importance.leave_one_out(model, batch, target=target)[1])
 
 
 def attributed(batch: Batch, found: Attribution) -> Scores:
@@ -147,41 +143,20 @@ RIVALS: dict[str, Rival] = {
 }
 
 
+def compare(model: Transformer, batch: Batch, target: Tensor, *, found: Attribution | None = None) -> dict[str, Scores]:
+    """Every method on the same texts and labels; an attribution that is there already is used."""
+    made = {name: one.scores for name, one in RIVALS.items()}
+    if found is not None:
+        made["attribution"] = lambda model, batch, target: attributed(batch, found)
+    return {name: scores(model, batch, target) for name, scores in made.items()}
+
+
 def rival(name: str) -> Rival:
     """The method of that name. Refuses a name that is none."""
     if name not in RIVALS:
         allowed = ", ".join(RIVALS)
         raise Refusal("unknown_method", f"There is no method {name!r}; there are {allowed}.", given=name, allowed=allowed)
     return RIVALS[name]
-
-
-def without(example: Example, gone: set[int]) -> Example:
-    """The example with some of its words deleted, those of the query numbered on."""
-    stays = [i not in gone for i in range(_length(example))]
-    split = len(example.text)
-    text = tuple(word for word, here in zip(example.text, stays[:split], strict=True) if here)
-    query = tuple(word for word, here in zip(example.query, stays[split:], strict=True) if here)
-    return replace(example, text=text, query=query, evidence=())
-
-
-@torch.no_grad()
-def probabilities(model: Transformer, examples: Sequence[Example]) -> Tensor:
-    """The probability of each label, "example label"; texts of like length are read together."""
-    order = sorted(range(len(examples)), key=lambda i: _length(examples[i]))
-    found = [
-        importance.probabilities(model.run(model.encode([examples[i] for i in order[start : start + ROWS]])).logits).cpu()
-        for start in range(0, len(order), ROWS)
-    ]
-    return torch.cat(found)[torch.tensor(order).argsort()]
-
-
-def _length(example: Example) -> int:
-    return len(example.text) + len(example.query)
-
-
-@torch.no_grad()
-def _run(model: Transformer, batch: Batch) -> Run:
-    return model.run(batch)
 
 
 def _turned(model: Transformer, batch: Batch, layer: int, states: Tensor) -> Tensor:
@@ -195,7 +170,7 @@ def _turned(model: Transformer, batch: Batch, layer: int, states: Tensor) -> Ten
         gone = torch.arange(start, min(n, start + at_once), device=states.device)
         stays = (torch.arange(n, device=states.device) != gone[:, None]).to(states)  # "gone key"
         factor = stays.repeat_interleave(len(states), 0)[:, None, None]
-        copies = importance.repeat(batch, len(gone))
+        copies = repeat(batch, len(gone))
         changed = model.layer(copies, layer, states.repeat(len(gone), 1, 1), scale(factor))
         found.append(1 - torch.cosine_similarity(changed.unflatten(0, (len(gone), -1)), whole, dim=-1))
     return _real(batch, torch.cat(found).permute(1, 2, 0)).clamp(min=0)
@@ -220,15 +195,12 @@ def _real(batch: Batch, matrix: Tensor) -> Tensor:
     return matrix * (pairs if matrix.dim() == 3 else pairs[:, None])
 
 
-def _first_row(batch: Batch, matrix: Tensor, layers: Tensor) -> Scores:
-    return replace(_of_tokens(batch, matrix[:, 0]), matrix=_real(batch, matrix), layers=_real(batch, layers))
+def _read(model: Transformer, batch: Batch, matrix: Tensor, layers: Tensor) -> Scores:
+    """What a matrix says through the row that the answer is read from."""
+    tokens = torch.einsum("bq,bqk->bk", model.reader(batch).to(matrix), matrix)
+    return replace(_of_tokens(batch, tokens), matrix=_real(batch, matrix), layers=_real(batch, layers))
 
 
 def _of_tokens(batch: Batch, tokens: Tensor) -> Scores:
     """Scores per token, and their sums over the pieces of each word; a word without a piece has zero."""
-    real = tokens * batch.present
-    sums = real.new_zeros(len(real), 2 + max(_length(example) for example in batch.examples)).scatter_add_(
-        1, batch.word + 1, real
-    )
-    words = [row[1 : 1 + _length(example)].tolist() for row, example in zip(sums, batch.examples, strict=True)]
-    return Scores(words, real)
+    return Scores(importance.to_words(batch, tokens), tokens * batch.present)

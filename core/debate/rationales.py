@@ -27,12 +27,14 @@ import numpy as np
 import torch
 
 from core.importance import TOKENS_AT_ONCE, probabilities
-from core.models.classifier import Classifier
+from core.models.text_model import TextModel
+from core.models.transformer import Transformer
 from core.text import digest
 from core.types import Example, Refusal
 
 THRESHOLDS = (0.01, 0.05, 0.1, 0.2, 0.5)  # shares of the words, those of ERASER
 SEEDS = 2**31
+LIKE = 16  # texts of like length
 
 
 @dataclass(frozen=True)
@@ -146,27 +148,33 @@ def aopc(values: Sequence[float | None], *, as_printed: bool = False) -> float |
 
 
 def faithfulness(
-    model: Classifier, example: Example, scores: Mapping[str, Sequence[float]], *, thresholds: Sequence[float] = THRESHOLDS
+    model: TextModel, example: Example, scores: Mapping[str, Sequence[float]], *, thresholds: Sequence[float] = THRESHOLDS
 ) -> dict[str, Faithfulness]:
     """For each score per word, the effects of its highest words at each threshold, for the label that `model` predicts.
 
     A text of one word cannot be parted: everything is undefined. DeYoung et al. 2020, §4.2; run this in double precision.
     """
-    sizes = tuple(size(len(example.text), share) for share in thresholds)
-    if len(example.text) < 2:
+    n = rated(model, example)
+    sizes = tuple(size(n, share) for share in thresholds)
+    if n < 2:
         return dict.fromkeys(scores, Faithfulness(sizes, (Effect(None, None),) * len(sizes)))
     sets = [highest(values)[:k] for values in scores.values() for k in sizes]
     found = iter(effects(model, example, sets))
     return {name: Faithfulness(sizes, tuple(next(found) for _ in sizes)) for name in scores}
 
 
-def effects(model: Classifier, example: Example, sets: Sequence[Collection[int]]) -> list[Effect]:
+def rated(model: TextModel, example: Example) -> int:
+    """How many words a score rates: those of the text, and behind them those of a query that is read in the same row."""
+    return len(example.text) + (len(example.query) if isinstance(model, Transformer) else 0)
+
+
+def effects(model: TextModel, example: Example, sets: Sequence[Collection[int]]) -> list[Effect]:
     """What each set of words (positions) does to the probability of the label that the model predicts for the whole text.
 
     Taking nothing away changes nothing, and so does keeping everything; where no word is left there is no text to predict.
     The example must fit the model. Refuses positions outside the text.
     """
-    masks = [_truth(len(example.text), one) for one in sets]
+    masks = [_truth(rated(model, example), one) for one in sets]
     parts = [part for mask in masks for part in (~mask, mask)]
     distinct = {part.tobytes(): part for part in parts if part.any()}
     whole, *rest = _prob(model, [example, *(_only(example, part) for part in distinct.values())])
@@ -177,14 +185,20 @@ def effects(model: Classifier, example: Example, sets: Sequence[Collection[int]]
 
 
 def _only(example: Example, part: np.ndarray) -> Example:
-    text = tuple(word for word, stays in zip(example.text, part, strict=True) if stays)
-    return replace(example, text=text, evidence=())
+    n = len(example.text)
+    text = tuple(word for word, stays in zip(example.text, part[:n], strict=True) if stays)
+    query = (
+        tuple(word for word, stays in zip(example.query, part[n:], strict=True) if stays) if len(part) > n else example.query
+    )
+    return replace(example, text=text, query=query, evidence=())
 
 
-def _prob(model: Classifier, examples: Sequence[Example]) -> list[torch.Tensor]:
+def _prob(model: TextModel, examples: Sequence[Example]) -> list[torch.Tensor]:
     """The probabilities of the labels of each example, in order; texts of like length are read together."""
-    order = sorted(range(len(examples)), key=lambda i: len(examples[i].text))
+    order = sorted(range(len(examples)), key=lambda i: len(examples[i].text) + len(examples[i].query))
     at_once = max(1, TOKENS_AT_ONCE // (2 + len(examples[order[-1]].text)))
+    if isinstance(model, Transformer):  # which pays for padding
+        at_once = min(at_once, LIKE)
     found: dict[int, torch.Tensor] = {}
     with torch.no_grad():
         for start in range(0, len(order), at_once):

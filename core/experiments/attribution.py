@@ -1,0 +1,105 @@
+"""Nine methods on the same predictions: whether they agree, and whether the prediction needs the words that each puts first.
+
+What heads weigh against what they contribute, after Hao et al. 2021, §3, stands beside.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import torch
+from torch import Tensor
+
+from core import importance
+from core.agreement import kendall
+from core.attattr import matching, rivals
+from core.attattr.attribution import NODES, Attribution, attribution
+from core.debate import rationales as debate
+from core.experiments.cases import Row, cases
+from core.models.transformer import Transformer
+from core.types import Batch, Example
+
+PAIRS = tuple(combinations(rivals.RIVALS, 2))
+RATED = (*rivals.RIVALS, "random")
+TIES = {"leave_one_out": 1e-6}  # in single precision smaller differences are rounding
+TOGETHER = 8  # examples; more would only hold more of their gradients
+CHANCE_SEED = 0
+SETTINGS: Row = {
+    "attribution_nodes": NODES,
+    "integrated_gradients_nodes": rivals.NODES,
+    "chance_seed": CHANCE_SEED,
+    "thresholds": list(debate.THRESHOLDS),
+    "aopc": "plain mean over the thresholds",
+    "precision": "single",
+}
+
+
+def compared(model: Transformer, examples: Sequence[Example]) -> list[Row]:
+    """One row per example: lengths, prediction, tau-b over the words of each pair of methods by magnitude (`a~b:tau`), and for
+    each and for chance comprehensiveness and sufficiency of the words that it puts first. For each layer (counted from 1) what
+    special tokens take of the weights and of the attributions, the error of completeness, and tau-b of weight and |attribution|
+    over the cells of each head (`layer1_head1:tau`).
+
+    For the predicted label. Methods that know for or against put the words that speak for it first. DeYoung et al. 2020, §4.2.
+    """
+    return [row for start in range(0, len(examples), TOGETHER) for row in _rows(model, examples[start : start + TOGETHER])]
+
+
+def _rows(model: Transformer, examples: Sequence[Example]) -> list[Row]:
+    batch = model.encode(examples)
+    with torch.no_grad():
+        prob = importance.probabilities(model.run(batch).logits)
+    found = attribution(model, batch, target=prob.argmax(-1))
+    scores = rivals.compare(model, batch, prob.argmax(-1), found=found)
+    rows = cases(batch, prob.cpu(), found.attention.amax((1, 2, 3, 4)).tolist())
+    for i, (row, example) in enumerate(zip(rows, batch.examples, strict=True)):
+        own = {name: one.words[i] for name, one in scores.items()}
+        row |= {"n_rated": debate.rated(model, example)}
+        row |= agreements(own) | faithful(model, example, own) | _layers(batch, found, i) | _heads(batch, found, i)
+    return rows
+
+
+def agreements(scores: dict[str, list[float]]) -> Row:
+    """Tau-b of each pair of methods on one text, by magnitude; None where a side is constant or has no score."""
+    made: Row = {}
+    for a, b in PAIRS:
+        first, second = ([abs(value) for value in scores[name]] for name in (a, b))
+        tie = (TIES.get(a, 0.0), TIES.get(b, 0.0))
+        made[f"{a}~{b}:tau"] = kendall(first, second, tie=tie).kendall_tau if len(first) == len(second) else None
+    return made
+
+
+def faithful(model: Transformer, example: Example, scores: dict[str, list[float]]) -> Row:
+    """Comprehensiveness and sufficiency (AOPC) of each method and of chance on one text; None where nothing can be parted."""
+    words = (*example.text, *example.query)
+    rated = {**scores, "random": list(debate.chance(words, CHANCE_SEED))}
+    effects = debate.faithfulness(model, example, {name: own for name, own in rated.items() if len(own) == len(words)})
+    made: Row = {}
+    for name in RATED:
+        one = effects.get(name)
+        made[f"{name}:comprehensiveness"] = one.comprehensiveness if one else None
+        made[f"{name}:sufficiency"] = one.sufficiency if one else None
+    return made
+
+
+def _layers(batch: Batch, found: Attribution, i: int) -> Row:
+    """Error, and the shares of special tokens as keys: mean weight over heads and queries, and part of Σ|Attr|."""
+    special, n = ~batch.mask[i, : int(batch.present[i].sum())], int(batch.present[i].sum())
+    weights, parts = found.attention[i, :, :, :n, :n], found.attribution[i, :, :, :n, :n].abs()
+    taken = weights[..., special].sum(-1).mean((1, 2)).tolist()
+    given = (parts[..., special].sum((1, 2, 3)) / parts.sum((1, 2, 3)).clamp(min=torch.finfo(parts.dtype).tiny)).tolist()
+    made: Row = {}
+    for layer, error in enumerate(found.error[i].tolist()):
+        name = f"layer{layer + 1}"
+        made |= {f"{name}:error": error, f"{name}:special": taken[layer], f"{name}:special_attribution": given[layer]}
+    return made
+
+
+def _heads(batch: Batch, found: Attribution, i: int) -> Row:
+    n = int(batch.present[i].sum())
+    taus = matching.agreements(_own(found.attention, i, n), _own(found.attribution, i, n))
+    return {f"layer{layer}_head{head}:tau": tau for layer, heads in enumerate(taus, 1) for head, tau in enumerate(heads, 1)}
+
+
+def _own(matrices: Tensor, i: int, n: int) -> Tensor:
+    """One example's "layer head query key" without padding."""
+    return matrices[i, :, :, :n, :n].cpu()

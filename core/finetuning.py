@@ -45,6 +45,20 @@ RECIPES: dict[str, Recipe] = {
 FLOORS = {"sst2/minilm": 0.88, "mnli/minilm": 0.66, "mrpc/minilm": 0.78}
 
 
+def is_adapter(name: str) -> bool:
+    """Whether a name is that of an adapter, known or not."""
+    return name.partition("/")[2] == minilm.NAME
+
+
+def sources(name: str) -> tuple[str, ...]:
+    """The data sets that an adapter is trained, chosen and tested on. Refuses an unknown name."""
+    if name not in RECIPES:
+        allowed = ", ".join(RECIPES)
+        raise Refusal("unknown_model", f"There is no recipe for {name!r}; there are {allowed}.", given=name, allowed=allowed)
+    source = name.partition("/")[0]
+    return (*(part for part in RECIPES[name].train if part != source), source)
+
+
 def for_heads(source: str, root: Path | None = None) -> list[Example]:
     """The examples on which heads are ranked: neither trained on, nor chosen on, nor tested on."""
     return data.load(source, "validation", root=root)[-FOR_HEADS:]
@@ -60,9 +74,8 @@ def train(
     seed: int = 0,
 ) -> Card | None:
     """Trains and saves an adapter, measures it as read back, and returns its card; None where `progress` stopped it."""
-    if name not in RECIPES:
-        raise Refusal("unknown_model", f"There is no model {name!r}; there are {', '.join(RECIPES)}.", given=name)
-    recipe, source = RECIPES[name], name.split("/")[0]
+    source = sources(name)[-1]
+    recipe = RECIPES[name]
     model, adapter = minilm.adaptable(_draft(name, source, seed), seed)
     examples = [e for part in recipe.train for e in data.load(part, "train", root=root)]
     validation = data.load(source, "validation", root=root)[:-FOR_HEADS]

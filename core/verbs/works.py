@@ -7,7 +7,7 @@ from pathlib import Path
 
 import platformdirs
 
-from core import data, experiments, recipes
+from core import data, experiments, finetuning, recipes
 from core.models import registry
 from core.training import Progress
 from core.types import Card, Refusal
@@ -34,21 +34,26 @@ def _summary(card: Card) -> Answer:
 
 def _train(args: argparse.Namespace) -> Answer:
     """Trains models as their recipes say; goes on where an earlier call was stopped."""
-    names = list(recipes.SHIPPED) if args.all else args.names
+    names = [*recipes.SHIPPED, *finetuning.RECIPES] if args.all else args.names
     if not names:
         raise Refusal("no_name", "No model was named; name one or more, or give --all.")
-    for name in names:
-        recipes.parse(name)
+    needed = dict.fromkeys(source for name in names for source in _sources(name))
     if args.fetch:
-        for source in dict.fromkeys(recipes.parse(name).data for name in names):
+        for source in needed:
             data.fetch(source, data.data_root())
     written = []
     for name in names:
         checkpoint = Path(platformdirs.user_data_dir("is-attention-explanation")) / "training" / name.replace(":", "@")
-        card = recipes.train(name, progress=_report(name), checkpoint=checkpoint)
+        train = finetuning.train if finetuning.is_adapter(name) else recipes.train
+        card = train(name, progress=_report(name), checkpoint=checkpoint)
         if card is not None:
             written.append(_summary(card) | {"written": str(registry.folder(name))})
     return {"model": names[0] if len(names) == 1 else None, "trained": written, "notes": []}
+
+
+def _sources(name: str) -> tuple[str, ...]:
+    """The data sets that a model needs. Refuses a name without a recipe."""
+    return finetuning.sources(name) if finetuning.is_adapter(name) else (recipes.parse(name).data,)
 
 
 def _report(name: str) -> Callable[[Progress], None]:

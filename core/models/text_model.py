@@ -17,7 +17,7 @@ from core.device import StateCache
 from core.interventions import keep
 from core.models import vocabulary as vocab
 from core.models.vocabulary import Vocabulary
-from core.types import Batch, Card, Example, Intervention, Run, Task
+from core.types import Batch, Card, Example, Intervention, Readout, Run, Task
 
 
 class TextModel(nn.Module, ABC):
@@ -73,6 +73,10 @@ class TextModel(nn.Module, ABC):
         query_embedding: Tensor | None = None,
     ) -> Run:
         """One forward pass; `embedding` and `query_embedding` replace the input vectors, `states` what comes of them."""
+
+    @abstractmethod
+    def readout(self, batch: Batch) -> Readout:
+        """Logits "batch label" with an intervention at one layer; what is before it is computed once."""
 
     @abstractmethod
     def reader(self, batch: Batch) -> Tensor:

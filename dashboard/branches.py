@@ -131,6 +131,6 @@ def row_axis(grown: Tree, names: Sequence[str], rows: Sequence[int], special: Co
         title=None,
         grid=False,
         domain=False,
-        labelColor={"condition": {"test": inside, "value": p.ink}, "value": p.muted},  # type: ignore[arg-type]
-        labelFontWeight={"condition": {"test": inside, "value": 600}, "value": 400},  # type: ignore[arg-type]
+        labelColor={"condition": {"test": inside, "value": p.ink}, "value": p.muted},
+        labelFontWeight={"condition": {"test": inside, "value": 600}, "value": 400},
     )

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from core import importance
 from core.interventions import replace
+from core.models.batches import repeat
 from core.models.transformer import Transformer
 from core.types import Batch, Refusal
 
@@ -92,7 +93,7 @@ def attribution(
 def _slopes(model: Transformer, batch: Batch, layer: int, states: Tensor, own: Tensor, alpha: Tensor, target: Tensor) -> Tensor:
     """∂F(αA)/∂A of a layer at each α, "node batch head query key", in one run of the layers from it on."""
     scaled = (alpha[:, None, None, None, None] * own).flatten(0, 1).requires_grad_()
-    copies = importance.repeat(batch, len(alpha))
+    copies = repeat(batch, len(alpha))
     run = model.run(copies, states=states.repeat(len(alpha), 1, 1), intervene=replace({layer: scaled}), start=layer)
     prob = importance.target_prob(run.logits, target.repeat(len(alpha)))
     (slope,) = torch.autograd.grad(prob.sum(), scaled)

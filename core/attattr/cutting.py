@@ -15,6 +15,7 @@ from torch import Tensor
 
 from core import importance
 from core.attattr.tree import CLS, Edge
+from core.models.batches import repeat
 from core.models.transformer import Transformer
 from core.types import Batch, Intervention
 
@@ -38,7 +39,7 @@ def cut(marked: Tensor) -> Intervention:
 def probs_without(model: Transformer, batch: Batch, marked: Tensor) -> Tensor:
     """Probabilities "cut label" of one text with each of several cuts, marked as "cut layer query key"."""
     with torch.no_grad():
-        run = model.run(importance.repeat(batch, len(marked)), intervene=cut(marked))
+        run = model.run(repeat(batch, len(marked)), intervene=cut(marked))
     return importance.probabilities(run.logits)
 
 

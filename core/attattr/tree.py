@@ -59,7 +59,7 @@ class Tree:
     @property
     def nodes(self) -> frozenset[int]:
         """The positions that are part of it."""
-        return frozenset({self.root, *(edge.source for edge in self.edges)} - {None})
+        return frozenset(edge.source for edge in self.edges) | ({self.root} if self.root is not None else frozenset())
 
 
 def tree(attribution: Tensor | np.ndarray, *, tau: float = TAU, cost: float = 0.0) -> Tree:

@@ -8,6 +8,7 @@ import torch
 
 from core.models import registry
 from core.models import vocabulary as vocab
+from core.models.registry import WEIGHTS
 from core.types import Refusal
 from tests.small import examples, small_model, small_vocabulary
 
@@ -59,35 +60,37 @@ def says_otherwise(folder, **values):
 
 
 @pytest.mark.parametrize(
-    "damage, says",
+    "damage, says, code",
     [
-        (lambda f, v: (f / "model.safetensors").unlink(), "missing"),
-        (lambda f, v: (f / "model.safetensors").write_bytes(b"x" + (f / "model.safetensors").read_bytes()[1:]), "altered"),
-        (lambda f, v: (f / "model.safetensors").write_bytes(b""), "altered"),
-        (lambda f, v: (f / "card.json").write_text("{"), "cannot be read"),
-        (lambda f, v: (f / "card.json").write_text(json.dumps({"name": "x"})), "cannot be read"),
-        (lambda f, v: says_otherwise(f, encoder="gru"), "cannot be read"),
-        (lambda f, v: says_otherwise(f, normalizer="entmax"), "cannot be read"),
-        (lambda f, v: says_otherwise(f, max_tokens=0), "cannot be read"),
-        (lambda f, v: says_otherwise(f, hidden_dim="8"), "cannot be read"),
-        (lambda f, v: (v / "small.json").write_text("{}"), "altered"),
-        (lambda f, v: (v / "small.json").unlink(), "missing"),
+        (lambda f, v: (f / WEIGHTS).unlink(), "missing", "missing_file"),
+        (lambda f, v: (f / WEIGHTS).write_bytes(b"x" + (f / WEIGHTS).read_bytes()[1:]), "altered", "altered_file"),
+        (lambda f, v: (f / WEIGHTS).write_bytes(b""), "altered", "altered_file"),
+        (lambda f, v: (f / "card.json").write_text("{"), "cannot be read", "unreadable_card"),
+        (lambda f, v: (f / "card.json").write_text(json.dumps({"name": "x"})), "cannot be read", "unreadable_card"),
+        (lambda f, v: says_otherwise(f, encoder="gru"), "cannot be read", "unreadable_card"),
+        (lambda f, v: says_otherwise(f, normalizer="entmax"), "cannot be read", "unreadable_card"),
+        (lambda f, v: says_otherwise(f, max_tokens=0), "cannot be read", "unreadable_card"),
+        (lambda f, v: says_otherwise(f, hidden_dim="8"), "cannot be read", "unreadable_card"),
+        (lambda f, v: (v / "small.json").write_text("{}"), "altered", "altered_file"),
+        (lambda f, v: (v / "small.json").unlink(), "missing", "missing_file"),
     ],
 )
-def test_missing_and_altered_files_are_refused(saved, damage, says):
+def test_missing_and_altered_files_are_refused(saved, damage, says, code):
     name, root, vocabularies = saved
     damage(registry.folder(name, root), vocabularies)
     with pytest.raises(Refusal, match=says) as refusal:
         registry.load(name, root=root, vocabularies=vocabularies)
-    assert refusal.value.code == "damaged_checkpoint"
+    assert refusal.value.code == code and refusal.value.values["given"] == name
     assert name in str(refusal.value)
+    assert (refusal.value.values.get("file") in (WEIGHTS, "small.json")) == code.endswith("_file")
 
 
 def test_weights_that_do_not_fit_their_card_are_refused(saved):
     name, root, _ = saved
     says_otherwise(registry.folder(name, root), hidden_dim=9)
-    with pytest.raises(Refusal, match="do not fit"):
+    with pytest.raises(Refusal, match="do not fit") as refusal:
         load(saved)
+    assert refusal.value.code == "unfitting_weights"
 
 
 def test_a_damaged_card_does_not_hide_the_others(saved):

@@ -27,7 +27,7 @@ def test_languages_have_the_same_keys(name: str) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_no_file_is_missing_and_none_is_left_over(lang: str) -> None:
     there = {path.stem for path in (ROOT / "assets" / "texts" / lang).glob("*.toml")}
-    assert there == {"common", *map(name_of, PAGES)}
+    assert there == {"common", "own_model", *map(name_of, PAGES)}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -80,6 +80,30 @@ def asked(path: Path) -> set[str]:
 def test_every_key_that_a_page_asks_for_is_there(path: str) -> None:
     words = texts.page(name_of(path), "en")
     assert sorted(key for key in asked(ROOT / "pages" / PAGES[path].file) if not words.has(key)) == []
+
+
+REFUSE = (  # files whose refusals can reach a page
+    "core/models/registry.py",
+    "core/models/wordpieces.py",
+    "core/reading.py",
+    "core/planted.py",
+    "core/experiments/tables.py",
+    "dashboard/elsewhere.py",
+)
+
+
+def refused(path: Path) -> set[str]:
+    """The codes of a file's refusals: what is handed first to `Refusal`, or to a function that makes one."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+    named = [call for call in calls if getattr(call.func, "id", "") in ("Refusal", "_damaged") and call.args]
+    return {call.args[0].value for call in named if isinstance(call.args[0], ast.Constant)}
+
+
+@pytest.mark.parametrize("file", REFUSE)
+def test_every_refusal_that_can_reach_a_page_has_words_of_its_own(file: str) -> None:
+    pages = [texts.page(name_of(path), "ko") for path in PAGES]
+    codes = refused(ROOT / file)
+    assert codes and {code for code in codes if not any(words.has(f"problem.{code}") for words in pages)} == set()
 
 
 @pytest.mark.parametrize("module", ["shell", "controls", "exhibits", "evidence"])

@@ -25,14 +25,15 @@ from core.models.scores import NORMALIZERS, SCORES
 from core.models.self_attention import NAME as SELF_ATTENTION
 from core.models.self_attention import SelfAttention
 from core.models.text_model import Model, TextModel, WordModel
-from core.models.transformer import Transformer
+from core.models.transformer import FAMILIES, Transformer
 from core.types import Card, Refusal, Task
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 CHECKPOINTS, VOCABULARIES = ASSETS / "checkpoints", ASSETS / "vocabularies"
 WEIGHTS, EMBEDDING = "model.safetensors", "embedding.weight"
 WORD_MODELS: dict[str, type[WordModel]] = {**dict.fromkeys(ENCODERS, Classifier), SELF_ATTENTION: SelfAttention}
-KINDS: dict[str, type[TextModel]] = {**WORD_MODELS, minilm.NAME: Transformer}  # by encoder
+TRANSFORMERS = (minilm.NAME, *FAMILIES)  # the one that is committed, and those that a reader may bring
+KINDS: dict[str, type[TextModel]] = {**WORD_MODELS, **dict.fromkeys(TRANSFORMERS, Transformer)}  # by encoder
 log = logging.getLogger(__name__)
 
 
@@ -66,7 +67,7 @@ def load(
     path = folder(name, root)
     if name not in (known := cards(root)):
         if path / "card.json" in root.glob("**/card.json"):
-            raise _damaged(name, "its card.json cannot be read")
+            raise _damaged("unreadable_card", name, "its card.json cannot be read")
         raise Refusal(
             "unknown_model",
             f"There is no model {name!r}; there are {', '.join(known)}.",
@@ -79,15 +80,16 @@ def load(
     files = _files(card, root)
     for wanted, given in ((card.vocabulary_sha256, [words]), (card.weights_sha256, files)):
         if missing := next((file for file in given if not file.is_file()), None):
-            raise _damaged(name, f"{missing.name} is missing")
+            raise _damaged("missing_file", name, f"{missing.name} is missing", file=missing.name)
         if _digest(given) != wanted:
-            raise _damaged(name, f"{given[0].name} was altered: its checksum is not the card's")
+            what = f"{given[0].name} was altered: its checksum is not the card's"
+            raise _damaged("altered_file", name, what, file=given[0].name)
     try:
         model = minilm.load(card, path, cache) if adapter else _of_words(card, words, files, cache)
     except (RuntimeError, ValueError, KeyError) as error:
         if isinstance(error, Refusal):
             raise
-        raise _damaged(name, "its weights do not fit its card") from error
+        raise _damaged("unfitting_weights", name, "its weights do not fit its card") from error
     return model.to(device).requires_grad_(False)
 
 
@@ -164,6 +166,6 @@ def card_from_json(content: dict[str, Any]) -> Card:
     return card
 
 
-def _damaged(name: str, what: str) -> Refusal:
+def _damaged(code: str, name: str, what: str, **values: object) -> Refusal:
     remedy = f"Fetch the repository's file again or retrain it with `python -m core train {name}`."
-    return Refusal("damaged_checkpoint", f"The checkpoint of {name!r} cannot be used: {what}. {remedy}", given=name, what=what)
+    return Refusal(code, f"The checkpoint of {name!r} cannot be used: {what}. {remedy}", given=name, **values)

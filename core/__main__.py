@@ -9,6 +9,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from logging.handlers import MemoryHandler
 from typing import NoReturn
 
 from core import device
@@ -35,13 +36,16 @@ def parser() -> Parser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status 0 with one JSON object printed, or 2 with one line on standard error."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
+    shown = logging.StreamHandler(sys.stderr)
+    warnings = MemoryHandler(1000, logging.CRITICAL, shown, flushOnClose=False)  # said with an answer; a refusal is one line
+    logging.basicConfig(handlers=[warnings], level=logging.WARNING)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     try:
         args = parser().parse_args(arguments)
         device.set_threads()
         answer = VERBS[args.verb].answer(args)
+        warnings.flush()
     except Refusal as refusal:
         print(" ".join(str(refusal).split()), file=sys.stderr)
         return 2

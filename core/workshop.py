@@ -25,7 +25,7 @@ from core.planted import Plan
 from core.training import Fitted, Progress, as_it_is, fit
 from core.types import Batch, Card, Example, Loss, Run
 
-STRENGTHS = {"trained-adversary": 0.05, "deception": 30.0}  # λ where the reader chooses none
+STRENGTHS = {"guide": 0.03, "trained-adversary": 0.05, "deception": 30.0}  # λ where the reader chooses none
 HIDING, LEAVING = (1 / 30, 0.1, 1 / 3, 1.0), (0.0, 0.5, 1.0)  # the share of λ in the rounds of a training
 EPOCHS, RATE, HIDING_RATE, BATCH_SIZE = 6, 1e-2, 5e-2, 32
 EMBEDDING, HIDDEN = 16, 16
@@ -92,7 +92,7 @@ def make(name: str, chosen: Plan, *, encoder: str = "average", strength: float |
     """
     parts = {split: planted.sentences(chosen, split) for split in planted.SIZES}
     words = vocab.build_words([example.text for example in parts["train"]], limit=200)
-    strength = STRENGTHS.get(name, 0.03) if strength is None else strength
+    strength = STRENGTHS.get(name, 0.0) if strength is None else strength
     fitted: dict[str, Classifier] = {}
     epochs: dict[str, int] = {}
     for job in EXPERIMENTS[name]:

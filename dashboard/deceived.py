@@ -19,7 +19,7 @@ from core.debate.deception import impermissible
 from core.models.classifier import Classifier
 from core.models.comparison import compared
 from core.reading import Reading
-from core.types import Example, Note, Refusal
+from core.types import Example, Note
 from dashboard import evidence, resources, tokens
 from dashboard.explained import UNBROKEN, digits
 from dashboard.texts import Texts
@@ -163,7 +163,7 @@ def share(value: float) -> str:
 def encoders(model_name: str) -> dict[str, str]:
     """The honest models on the same data that were measured, by encoder."""
     names = {encoder: evidence.with_encoder(model_name, encoder) for encoder in PAPERS_MODELS}
-    return {encoder: name for encoder, name in names.items() if _ran(name)}
+    return {encoder: name for encoder, name in names.items() if evidence.ran("deception", name)}
 
 
 def measured(model_name: str) -> pd.DataFrame:
@@ -200,13 +200,6 @@ def second_hand() -> pd.DataFrame:
     """The cells of the published table, all of them recovered from a reproduction."""
     table = pd.read_csv(resources.PUBLISHED)
     return table[(table["paper"] == PAPER) & (table["verified"] == "yes")].reset_index(drop=True)
-
-
-def _ran(model_name: str) -> bool:
-    try:
-        return len(resources.results("deception", model_name)) > 0
-    except Refusal:
-        return False
 
 
 def together(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:

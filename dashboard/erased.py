@@ -15,7 +15,7 @@ from core.debate.erasure import ORDERS, removals, scores, single_weights
 from core.models.classifier import Classifier
 from core.models.contributions import contributions
 from core.reading import Reading
-from core.types import Note, Refusal
+from core.types import Note
 from dashboard import boxes, evidence, resources, tokens
 from dashboard.explained import UNBROKEN, digits
 from dashboard.texts import Texts
@@ -220,8 +220,13 @@ def flips(model_name: str) -> pd.DataFrame:
 
 def encoders(model_name: str) -> dict[str, str]:
     """The models with the same data and score that were run, by encoder, from the least to the most mixing."""
+    return {encoder: name for encoder, name in alike(model_name).items() if evidence.ran("erasure", name)}
+
+
+def alike(model_name: str) -> dict[str, str]:
+    """The models with the same data and score that there are, by encoder."""
     names = {encoder: evidence.with_encoder(model_name, encoder) for encoder in evidence.ENCODERS}
-    return {encoder: name for encoder, name in names.items() if _ran(name)}
+    return {encoder: name for encoder, name in names.items() if name in resources.cards()}
 
 
 def fractions(model_name: str) -> pd.DataFrame:
@@ -231,10 +236,14 @@ def fractions(model_name: str) -> pd.DataFrame:
 
 def tasks(model_name: str) -> pd.DataFrame:
     """`summary` for attention and attention × gradient on every data set with the same encoder and score."""
+    return summary({data: name for data, name in on_all_data(model_name).items() if evidence.ran("erasure", name)}, COMPARED)
+
+
+def on_all_data(model_name: str) -> dict[str, str]:
+    """The models with the same encoder and score that there are, by data set."""
     same = model_name.split(":")[0].split("/", 1)[1]
     cards = [card for card in resources.cards().values() if card.name.split("/", 1)[1] == same]
-    names = {card.task.name: card.name for card in sorted(cards, key=lambda card: (card.task.kind, card.task.name))}
-    return summary({data: name for data, name in names.items() if _ran(name)}, COMPARED)
+    return {card.task.name: card.name for card in sorted(cards, key=lambda card: (card.task.kind, card.task.name))}
 
 
 def summary(models: Mapping[str, str], orders: Sequence[str]) -> pd.DataFrame:
@@ -275,13 +284,6 @@ def marks(t: Texts, model_name: str, found: Erased | None) -> pd.DataFrame:
     shares = [np.nan if count is None else count / len(found.words) for count in counts.values()]
     here = {"group": model.split("-")[0], "series": list(counts), "x": shares, "kind": t("fractions.this")}
     return pd.concat([theirs, pd.DataFrame(here)], ignore_index=True)
-
-
-def _ran(model_name: str) -> bool:
-    try:
-        return len(resources.results("erasure", model_name)) > 0
-    except Refusal:
-        return False
 
 
 def struck(code: str, n: int) -> int | None:

@@ -112,6 +112,23 @@ def encoders(model_name: str) -> pd.DataFrame:
     return _intervals([(encoder, name) for encoder, name in names if name in resources.cards()])
 
 
+def ran(experiment: str, model_name: str) -> bool:
+    """Whether an experiment was run for a model and its table can be read."""
+    try:
+        return len(resources.results(experiment, model_name)) > 0
+    except Refusal:
+        return False
+
+
+def unmeasured(t: Texts, experiment: str, named: Mapping[str, str]) -> str:
+    """The end of a caption that says for which models (by their names in the reader's words) a table is still to be made;
+    empty where there is none."""
+    left = {name: model_name for name, model_name in named.items() if not ran(experiment, model_name)}
+    planned = experiments.shown() if left else []
+    names = [name for name, model_name in left.items() if (experiment, model_name) in planned]
+    return " " + t("figure.unmeasured", names=", ".join(names)) if names else ""
+
+
 def seeds() -> pd.DataFrame:
     """The same for the five trainings of one model, by seed."""
     names = [name for name in experiments.done("agreement") if name == SEEDED or name.startswith(f"{SEEDED}:seed=")]

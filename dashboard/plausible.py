@@ -25,7 +25,7 @@ from core.debate.rationales import (
 from core.explanation import explain
 from core.models.classifier import Classifier
 from core.reading import Reading
-from core.types import Note, Refusal
+from core.types import Note
 from dashboard import evidence, explained, resources, tokens
 from dashboard.texts import Texts
 
@@ -219,20 +219,22 @@ def stories() -> pd.DataFrame:
     group (task and encoder), series, mean, low, high, n, accuracy (of the model), and the other measures' mass as columns.
     """
     made = []
-    for task in STORIES:
-        for encoder in ENCODERS:
-            name = f"{task}/{encoder}-additive"
-            try:
-                results = resources.results("rationales", name)
-            except Refusal:
-                continue
-            accuracy = float((results["predicted"] == results["label"]).mean())
-            others = {measure: float(results[f"{measure}:mass"].mean()) for measure in ASKED[1:]}
-            shared = {"group": f"{task}/{encoder}", "accuracy": accuracy, **others}
-            made += [{**shared, "series": "attention", **interval(results["attention:mass"])}]
-            made += [{**shared, "series": "share", **interval(results["marked"])}]
+    for task, encoder, name in story_models():
+        if not evidence.ran("rationales", name):
+            continue
+        results = resources.results("rationales", name)
+        accuracy = float((results["predicted"] == results["label"]).mean())
+        others = {measure: float(results[f"{measure}:mass"].mean()) for measure in ASKED[1:]}
+        shared = {"group": f"{task}/{encoder}", "accuracy": accuracy, **others}
+        made += [{**shared, "series": "attention", **interval(results["attention:mass"])}]
+        made += [{**shared, "series": "share", **interval(results["marked"])}]
     columns = ["group", "series", "mean", "low", "high", "n", "accuracy", *ASKED[1:]]
     return pd.DataFrame(made, columns=columns)
+
+
+def story_models() -> list[tuple[str, str, str]]:
+    """Task, encoder and model of every table of stories."""
+    return [(task, encoder, f"{task}/{encoder}-additive") for task in STORIES for encoder in ENCODERS]
 
 
 def interval(values: pd.Series) -> dict[str, float | int | None]:

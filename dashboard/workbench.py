@@ -284,6 +284,7 @@ def caption(here: Here, training: Training) -> str:
         parts.append(t("workbench.with_encoder", encoder=t(f"encoder.{chosen.encoder}")))
     if chosen.name == "deception":
         parts.append(t("workbench.with_forbidden", words=" ".join(plan.forbidden)))
-    if chosen.strength is not None:
-        parts.append(t("workbench.with_strength", strength=f"{chosen.strength:g}"))
+    strength = workshop.STRENGTHS.get(chosen.name) if chosen.strength is None else chosen.strength
+    if strength is not None:
+        parts.append(t("workbench.with_strength", strength=f"{strength:g}"))
     return " ".join(parts)

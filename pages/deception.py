@@ -133,17 +133,13 @@ def reading(here: Here, found: Deceived) -> str:
 
 def deciding(here: Here, found: Deceived) -> None:
     """Whether the words decide although nothing attends to them: each left out, all of them, as many others."""
-    t, legends = here.t, [tokens.Legend("0", t_largest(here))]
+    t = here.t
+    legends = [tokens.Legend("0", t("strips.largest"))]
     with exhibits.figure(here, "deciding", t("deciding.title"), tokens.legend_html(legends)) as frame:
         rows = deceived.deletions(t, found)
         numbers = bool(st.session_state.get("numbers", False))
         strips(here, st, found, rows, numbers)
         exhibits.show(here, frame, strips_exhibit(here, found, "deciding", rows, legends, numbers), t("deciding.note"))
-
-
-def t_largest(here: Here) -> str:
-    """The upper end of a row's scale."""
-    return here.t("strips.largest")
 
 
 def traded(here: Here, choice: Choice) -> None:

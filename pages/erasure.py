@@ -5,7 +5,7 @@ against another one, the same over the whole test set, how many words are needed
 medians, and on other data. The boxes say what all this shows, and what it does not.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -252,7 +252,7 @@ def fractions(here: Here, choice: Choice, found: Erased | None) -> None:
         def draw(look: Look) -> Any:
             return boxes.boxes(table, x=t("boxes.x"), never=t("needed.never"), alt_text=alt, marks=marked, look=look)
 
-        caption = t("fractions.caption", never=never(here, table), **where)
+        caption = t("fractions.caption", never=never(here, table), **where) + unmeasured(here, erased.alike(choice.model))
         exhibit = Exhibit("fractions", caption, t("fractions.source"), {"": table}, draw, alt)
         theirs = t("published.read") if (marked["kind"] == t("fractions.published")).any() else ""
         exhibits.show(here, frame, exhibit, t("fractions.note"), theirs)
@@ -289,7 +289,7 @@ def flips(here: Here, choice: Choice) -> None:
             hide_index=True,
             border="horizontal",
         )
-        caption = t("flips.caption", **where)
+        caption = t("flips.caption", **where) + unmeasured(here, erased.alike(choice.model))
         exhibits.show(here, frame, Exhibit("flips", caption, t("flips.source"), {"": table}), t("flips.note"))
 
 
@@ -304,8 +304,15 @@ def tasks(here: Here, choice: Choice) -> None:
         def draw(look: Look) -> Any:
             return boxes.boxes(table, x=t("boxes.x"), never=t("needed.never"), alt_text=alt, look=look)
 
-        caption = t("tasks.caption", encoder=t(f"encoder.{choice.model.split('/')[1].split('-')[0]}"))
+        encoder = t(f"encoder.{choice.model.split('/')[1].split('-')[0]}")
+        caption = t("tasks.caption", encoder=encoder) + unmeasured(here, erased.on_all_data(choice.model))
         exhibits.show(here, frame, Exhibit("tasks", caption, t("fractions.source"), {"": table}, draw, alt), t("tasks.note"))
+
+
+def unmeasured(here: Here, models: Mapping[str, str]) -> str:
+    """The models (by encoder or data set) that are still to be run, as the end of a caption."""
+    words = {here.t.words.get(f"encoder.{name}", name): model for name, model in models.items()}
+    return evidence.unmeasured(here.t, "erasure", words)
 
 
 def named(here: Here, table: Any, encoder: bool = False, flan: bool = False) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import charts, controls, exhibits, quality, resources, retrained, scored, shell, tokens, workbench
+from dashboard import charts, controls, evidence, exhibits, quality, resources, retrained, scored, shell, tokens, workbench
 from dashboard.exhibits import Exhibit
 from dashboard.resources import Choice
 from dashboard.retrained import Retrained
@@ -109,7 +109,7 @@ def scores(here: Here) -> None:
             words = {"x": t("scores.x"), "alt_text": alt, "published": t("scores.published"), "n_label": t("scores.n")}
             return charts.intervals(table, **words, domain=(low, 1.0), look=look)
 
-        exhibit = Exhibit("scores", t("scores.caption"), t("scores.source"), {"": table}, draw, alt)
+        exhibit = Exhibit("scores", t("scores.caption") + unmeasured(here), t("scores.source"), {"": table}, draw, alt)
         exhibits.show(here, frame, exhibit, t("scores.note"))
 
 
@@ -127,7 +127,8 @@ def needed(here: Here) -> None:
             return charts.intervals(table, **words, domain=scored.around_zero(table), look=look)
 
         note = t("needed.clear", names=", ".join(clear)) if clear else t("needed.unclear")
-        exhibits.show(here, frame, Exhibit("needed", t("needed.caption"), t("scores.source"), {"": table}, draw, alt), note)
+        exhibit = Exhibit("needed", t("needed.caption") + unmeasured(here), t("scores.source"), {"": table}, draw, alt)
+        exhibits.show(here, frame, exhibit, note)
 
 
 def published(here: Here) -> None:
@@ -136,8 +137,14 @@ def published(here: Here) -> None:
     with exhibits.figure(here, "published", t("published.title")) as frame:
         table = scored.printed(t)
         st.table(table, hide_index=True, border="horizontal")
-        exhibit = Exhibit("published", t("published.caption"), t("published.source"), {"": table})
+        exhibit = Exhibit("published", t("published.caption") + unmeasured(here), t("published.source"), {"": table})
         exhibits.show(here, frame, exhibit, t("published.note"))
+
+
+def unmeasured(here: Here) -> str:
+    """The corpora that are still to be measured, as the end of a caption."""
+    models = {scored.corpus(name): name for name in scored.NECESSITY}
+    return evidence.unmeasured(here.t, "necessity", models)
 
 
 here = shell.start("necessity")

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import charts, controls, exhibits, marking, planes, plausible, quality, resources, shell, texts, tokens
+from dashboard import charts, controls, evidence, exhibits, marking, planes, plausible, quality, resources, shell, texts, tokens
 from dashboard.exhibits import Exhibit
 from dashboard.plausible import Judged
 from dashboard.resources import Choice
@@ -251,18 +251,28 @@ def stories(here: Here) -> None:
         if table.empty:
             st.caption(t("problem.no_results", model="babi1/bilstm-additive"))
             return
-        parts = [name.split("/") for name in table["group"]]
-        group = [
-            t("stories.group", task=task.replace("babi", "bAbI "), encoder=t(f"encoder.{encoder}")) for task, encoder in parts
-        ]
-        table = table.assign(group=group, series=[t(f"stories.{name}") for name in table["series"]])
+        table = table.assign(
+            group=[story(here, name) for name in table["group"]], series=[t(f"stories.{name}") for name in table["series"]]
+        )
         once = table.drop_duplicates("group")
         accuracy = ", ".join(f"{row['group']} {100 * row['accuracy']:.0f} %" for row in once.to_dict("records"))
-        caption = t("stories.caption", n=texts.count(int(table["n"].max())), accuracy=accuracy)
+        caption = t("stories.caption", n=texts.count(int(table["n"].max())), accuracy=accuracy) + unmeasured(here)
         alt = t("stories.alt", values=spoken_means(table))
         draw = partial(means, here, table, t("stories.x"), alt)
         exhibit = Exhibit("stories", caption, t("stories.source"), {"": table}, draw, alt)
         exhibits.show(here, frame, exhibit, t("stories.note"))
+
+
+def story(here: Here, name: str) -> str:
+    """A task of stories and an encoder in the reader's words."""
+    task, encoder = name.split("/")
+    return here.t("stories.group", task=task.replace("babi", "bAbI "), encoder=here.t(f"encoder.{encoder}"))
+
+
+def unmeasured(here: Here) -> str:
+    """The stories that are still to be measured, as the end of a caption."""
+    models = {story(here, f"{task}/{encoder}"): model for task, encoder, model in plausible.story_models()}
+    return evidence.unmeasured(here.t, "rationales", models)
 
 
 def spoken(points: Any, *columns: str) -> str:

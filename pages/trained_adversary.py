@@ -161,9 +161,10 @@ def reported(here: Here, choice: Choice) -> None:
         table = elsewhere.reported(list(shell.usable(here.page)))
         shown = elsewhere.written(t, table)
         st.table(shown, hide_index=True, border="horizontal")
-        exhibit = Exhibit(
-            "reported", t("reported.caption", far=f"{elsewhere.FAR:g}", **where), t("reported.source"), {"": table}
-        )
+        models = {t(f"corpus.{name.split('/')[0]}"): name for name in shell.usable(here.page)}
+        unmeasured = evidence.unmeasured(t, "trained-adversary", models)
+        caption = t("reported.caption", far=f"{elsewhere.FAR:g}", **where) + unmeasured
+        exhibit = Exhibit("reported", caption, t("reported.source"), {"": table})
         exhibits.show(here, frame, exhibit, t("reported.note"))
 
 

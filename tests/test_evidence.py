@@ -129,6 +129,21 @@ def test_the_papers_mean_over_classes_is_weighted_by_our_counts() -> None:
     assert rows.loc[("bilstm", "gradient"), "published"] == pytest.approx(0.6 * 0.39544 + 0.4 * 0.38490)
 
 
+def test_only_tables_that_are_planned_and_not_made_are_called_unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One model was run, one is planned, one is never to be run."""
+    planned = [("agreement", MODEL), ("agreement", "sst2/average-additive")]
+    monkeypatch.setattr(evidence.experiments, "shown", lambda: planned)
+    monkeypatch.setattr(evidence, "ran", lambda experiment, name: name == MODEL)
+    named = {"BiLSTM": MODEL, "Average": "sst2/average-additive", "films": "movie_rationales/average-additive"}
+    for lang, said in (("en", " Not yet measured: Average."), ("ko", " 아직 재지 않음: Average.")):
+        assert evidence.unmeasured(texts.page("home", lang), "agreement", named) == said
+    assert evidence.unmeasured(texts.page("home", "en"), "agreement", {"BiLSTM": MODEL}) == ""
+
+
+def test_a_table_was_run_where_it_can_be_read_and_has_rows() -> None:
+    assert evidence.ran("agreement", MODEL) and not evidence.ran("agreement", "sst2/average-additive")
+
+
 def test_seeds_stand_in_the_order_of_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [MODEL, f"{MODEL}:seed=11", f"{MODEL}:seed=2", f"{MODEL}:sparsemax", "sst2/cnn-additive"]
     monkeypatch.setattr(evidence.experiments, "done", lambda name: names)

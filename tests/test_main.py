@@ -217,6 +217,34 @@ def test_as_a_command():
     assert bad.returncode == 2 and bad.stdout == "" and "Traceback" not in bad.stderr and bad.stderr.count("\n") == 1
 
 
+WARNED = """
+import logging, sys
+from core import __main__
+from core.types import Refusal
+from core.verbs.common import Verb
+
+def answer(args):
+    logging.getLogger("core.models.registry").warning("Left out a card that cannot be read.")
+    if sys.argv[1] == "refuse":
+        raise Refusal("no", "There is no such thing.")
+    return {}
+
+__main__.VERBS["models"] = Verb(answer)
+sys.exit(__main__.main(["models"]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "status", "error"),
+    [("refuse", 2, "There is no such thing.\n"), ("answer", 0, "Left out a card that cannot be read.\n")],
+)
+def test_warnings_are_said_with_an_answer_and_a_refusal_stays_one_line(what, status, error):
+    """As with a card on disk that is broken: in a process of its own, where standard error is what a caller sees."""
+    done = subprocess.run([sys.executable, "-c", WARNED, what], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (status, error)
+    assert done.stdout == ("{}\n" if status == 0 else "")
+
+
 @pytest.mark.parametrize("model", ["babi1/bilstm-additive", "babi1/average-additive"])
 def test_a_story_answers_a_question_with_one_of_its_entities(ask, model):
     found = explain(ask, STORY, "--query", "Where is Mary ?", model=model)

@@ -1,5 +1,6 @@
 """The defence's pages as Streamlit runs them: uniform attention, other seeds, guides; the guess, the link, and bad input."""
 
+import pandas as pd
 import pytest
 
 from core import experiments
@@ -132,11 +133,40 @@ def test_without_results_the_page_says_how_to_make_them(path: str, monkeypatch: 
             cached.clear()  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    ("lang", "words"), [("en", "Not yet measured: IMDB, AG News."), ("ko", "아직 재지 않음: IMDB, AG News.")]
+)
+def test_corpora_that_are_still_to_be_measured_are_named(lang: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = experiments.results
+
+    def some(name: str, model: str) -> pd.DataFrame:
+        if name == "necessity" and model.startswith(("imdb", "ag_news")):
+            raise Refusal("no_results", "not run", name=name, model=model)
+        return results(name, model)
+
+    done = [SST, "newsgroups_sports/bilstm-additive"]
+    monkeypatch.setattr(experiments, "results", some)
+    monkeypatch.setattr(experiments, "done", lambda name: done)
+    forget()
+    try:
+        app = page("necessity", lang)
+        assert list(faults(app)) == [] and said(app).count(words) == 3
+    finally:
+        monkeypatch.undo()
+        forget()
+
+
+def forget() -> None:
+    for cached in (resources.results, resources._table):
+        cached.clear()  # type: ignore[attr-defined]
+
+
 def test_a_damaged_variant_is_named_and_the_test_sets_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     def damaged(name: str, weights: str) -> None:
-        raise Refusal("damaged_checkpoint", "damaged", given=name, what="it was altered")
+        raise Refusal("altered_file", "damaged", given=name, file="model.safetensors")
 
     resources._computed.clear()  # type: ignore[attr-defined]
     monkeypatch.setattr(resources, "_model", damaged)
-    app = page("necessity")
-    assert list(faults(app)) == [] and "it was altered" in said(app) and len(app.table) == 1
+    for lang, words in (("en", "was altered since"), ("ko", "바뀐 파일")):
+        app = page("necessity", lang)
+        assert list(faults(app)) == [] and words in said(app) and len(app.table) == 1

@@ -52,6 +52,12 @@ def test_another_model_answers_alike_and_looks_elsewhere(imitated: workshop.Made
     assert adversary.tvd < 0.05 and adversary.jsd > 0.3 and adversary.without > 0.4
 
 
+def test_an_adversary_without_reward_for_other_attention_answers_like_its_base() -> None:
+    """λ = 0: only the distance of the predictions is left of the loss."""
+    base, adversary = workshop.make("trained-adversary", PLAN, strength=0.0).models
+    assert base.tvd == 0 and 0 < adversary.tvd < 0.03 and adversary.accuracy > 0.98
+
+
 def test_a_sentence_is_shown_under_each_model(imitated: workshop.Made) -> None:
     assert not imitated.stopped and set(imitated.attention) == {"base", "adversary"}
     for weights in imitated.attention.values():

@@ -23,7 +23,7 @@ SMALLEST = torch.finfo(torch.float32).tiny  # a weight of the base that underflo
 
 
 def imitate(base: Classifier, strength: float) -> Loss:
-    """The loss L of a run against the base model's on the same batch, with λ = `strength`; Wiegreffe & Pinter 2019, eq. 3."""
+    """The loss L of a run against the base model's on the same batch, with λ = `strength`; Wiegreffe & Pinter 2019, §4."""
 
     def loss(run: Run, batch: Batch) -> Tensor:
         with torch.no_grad():

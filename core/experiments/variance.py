@@ -9,7 +9,7 @@ from core.experiments.variants import obtain
 from core.models.classifier import Classifier
 from core.types import Example
 
-SEEDS = range(1, 8)  # eight trainings with the base, as many as in the paper
+SEEDS = range(1, 8)  # eight trainings with the base; the paper has eight besides its base
 EPSILON = 0.01  # of the adversary beside them
 SETTINGS: Row = {"seeds": list(SEEDS), "epsilon": EPSILON}
 

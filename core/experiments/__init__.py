@@ -22,6 +22,7 @@ from core import data, recipes
 from core.experiments import (
     adversary,
     agreement,
+    attribution,
     erasure,
     head_importance,
     identifiability,
@@ -39,7 +40,7 @@ from core.experiments.tables import results as results
 from core.models import registry
 from core.models.classifier import Classifier
 from core.models.self_attention import SelfAttention
-from core.models.text_model import TextModel
+from core.models.text_model import MultiHead, TextModel
 from core.models.transformer import Transformer
 from core.types import Card, Example, Refusal
 
@@ -69,10 +70,13 @@ EXPERIMENTS: dict[str, Experiment] = {
     "agreement": Experiment(agreement.agreement, agreement.SETTINGS),
     "permutation": Experiment(permutation.permutation, permutation.SETTINGS),
     "adversary": Experiment(adversary.adversaries, adversary.SETTINGS),
-    "identifiability": Experiment(identifiability.identifiability, identifiability.SETTINGS, SelfAttention),
+    "identifiability": Experiment(identifiability.identifiability, identifiability.SETTINGS, MultiHead),
     "erasure": Experiment(erasure.erasure, erasure.SETTINGS),
     "rationales": Experiment(rationales.rationales, rationales.SETTINGS),
     "variance": Experiment(variance.seed_variance, variance.SETTINGS),
+    "attribution": Experiment(
+        attribution.compared, attribution.SETTINGS, Transformer, precise=False, examples=attribution.examples
+    ),
     "tree": Experiment(tree.trees, tree.SETTINGS, Transformer, precise=False),
     "head-importance": Experiment(
         head_importance.head_importance,
@@ -97,7 +101,7 @@ EXPERIMENTS: dict[str, Experiment] = {
 MEANS = (  # columns whose mean says something
     *(":tau", ":invisible", ":overlap", ":top_k_tau", "_tvd", ":tvd", "flipped", "jsd", "_05"),
     *(":auprc", ":f1", ":mass", ":comprehensiveness", ":sufficiency", "marked", "kept", "accuracy", "f1"),
-    *("_fall", ":edges"),
+    *("_fall", ":edges", ":error", ":special", ":special_attribution"),
 )
 
 
@@ -106,8 +110,8 @@ def shown() -> list[tuple[str, str]]:
     found = [(name, base) for name, bases in variants.SHOWN.items() for base in bases]
     for card in registry.cards().values():
         if registry.suits(card, Transformer):
-            found += [("tree", card.name)] * (card.task.name == "sst2")
-            found += [(name, card.name) for name in ("head-importance", "pruning", "triggers")]
+            found += [(name, card.name) for name in ("tree", "identifiability")] * (card.task.name == "sst2")
+            found += [(name, card.name) for name in ("attribution", "head-importance", "pruning", "triggers")]
             continue
         parts = recipes.parse(card.name)
         if parts.data == "movie_rationales" or (parts.data.startswith("babi") and parts.score == "additive"):

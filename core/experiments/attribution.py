@@ -9,7 +9,7 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
-from core import importance
+from core import data, importance
 from core.agreement import kendall
 from core.attattr import matching, rivals
 from core.attattr.attribution import NODES, Attribution, attribution
@@ -23,6 +23,7 @@ RATED = (*rivals.RIVALS, "random")
 TIES = {"leave_one_out": 1e-6}  # in single precision smaller differences are rounding
 TOGETHER = 8  # examples; more would only hold more of their gradients
 CHANCE_SEED = 0
+PAIRED = 300  # of the pairs of a test split, which take several times as long as a sentence
 SETTINGS: Row = {
     "attribution_nodes": NODES,
     "integrated_gradients_nodes": rivals.NODES,
@@ -31,6 +32,12 @@ SETTINGS: Row = {
     "aopc": "plain mean over the thresholds",
     "precision": "single",
 }
+
+
+def examples(source: str, split: str, limit: int | None) -> list[Example]:
+    """A split of sentences whole, 300 of a split of pairs, drawn by their ids; or as many as are asked for."""
+    paired = data.TASKS[source].kind != "classification"
+    return data.load(source, split, limit=limit or (PAIRED if paired else None))
 
 
 def compared(model: Transformer, examples: Sequence[Example]) -> list[Row]:

@@ -1,5 +1,6 @@
 """What can be asked without a screen, by verb. Each answer is one object of plain values; floats are never rounded."""
 
+from core.verbs.attributing import ATTRIBUTE, ROLLOUT
 from core.verbs.common import Verb
 from core.verbs.counterfactual import ADVERSARY, PERMUTE
 from core.verbs.erasing import ERASE
@@ -17,6 +18,8 @@ VERBS: dict[str, Verb] = {
     "erase": ERASE,
     "rationales": RATIONALES,
     "effective": EFFECTIVE,
+    "attribute": ATTRIBUTE,
+    "rollout": ROLLOUT,
     "tree": TREE,
     "tensors": TENSORS,
     "train": TRAIN,

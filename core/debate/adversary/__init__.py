@@ -9,15 +9,15 @@ interval for the logit z = Σ α_w s_w, s_w the logit of all weight on word w. T
 half-spaces; JSD(·, α̂) is convex, so its maximum is at an extreme point, and these have one word (inside the interval) or two
 (an edge of the simplex where z meets a bound): O(W²) numbers in all. With more labels the allowed set is not convex, and there
 is a bracket. Below: the best allowed point of any edge (along an edge a convex function is largest at the first or the last
-allowed point) and of climbs like the search's. Above: the least of what each pair of labels alone would allow (TVD ≤ ε bounds
+allowed point), of the search and of climbs. Above: the least of what each pair of labels alone would allow (TVD ≤ ε bounds
 their log-odds, which are linear again) and of all weight on the least attended word. Where both meet, the optimum is proven.
 
 The published search is kept beside it, to see what it misses. Words are written words (`core.models.contributions`). Wiegreffe
 & Pinter 2019 answer that no trained module would produce such weights, sentence by sentence; the optimum, one or two words that
 carry everything, makes both points sharper. `constrained` asks for less: a ceiling on each weight, a floor on entropy.
 
-Read `optimum` (on `extremes`), `descent` (the search), `limits` (ceiling and floor; under it `room`, `ceiling`, `floor`, and
-`ascent` for several labels).
+Read `optimum` (on `extremes`), `descent` (the search), `limits` (ceiling and floor; under it `room`, `ceiling`, `floor`), and
+`ascent` (the climbs for several labels).
 """
 
 from collections.abc import Callable

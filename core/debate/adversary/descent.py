@@ -18,13 +18,11 @@ from core.models.contributions import Contributions, generator
 CANDIDATES, STEPS, RATE, PENALTY = 5, 500, 0.01, 500.0
 HINGE = 0.01  # where the penalty starts, whatever is accepted in the end
 SPREAD = 3.0  # standard deviation of the first scores
-FAST_STEPS, FAST_RATE = 200, 0.1  # of climbs that are not the published ones; on bAbI they come farther in less time
-HALVINGS = 50  # between the original and the end of a climb that went too far
 
 
 def search(words: Contributions, epsilon: float, k: int, seed: int = 0) -> tuple[Tensor, Tensor]:
     """Attention "batch k word" by falling JSD, the original where no candidate stays within ε, and the proven bound."""
-    attention = _climbs(words, max(k, CANDIDATES), min(epsilon, HINGE), STEPS, RATE, seed)
+    attention = _climbs(words, max(k, CANDIDATES), min(epsilon, HINGE), seed)
     prediction = words.prob(words.attention)[:, None]
     original = words.attention[:, None]
     near = tvd(words.prob(attention), prediction) <= epsilon
@@ -33,30 +31,13 @@ def search(words: Contributions, epsilon: float, k: int, seed: int = 0) -> tuple
     return attention.gather(1, best[..., None].expand(-1, -1, attention.shape[-1])), upper_bound(words, epsilon)
 
 
-def allowed_climbs(words: Contributions, epsilon: float, seed: int = 0) -> Tensor:
-    """Attention "batch candidate word" from climbs that use all of ε, each pulled back to where it is allowed."""
-    ends = _climbs(words, CANDIDATES, epsilon, FAST_STEPS, FAST_RATE, seed)
-    original, prediction = words.attention[:, None], words.prob(words.attention)[:, None]
-
-    def near(part: Tensor) -> Tensor:
-        return tvd(words.prob(original + part[..., None] * (ends - original)), prediction) <= epsilon
-
-    outside = torch.ones_like(ends[..., 0])
-    inside = near(outside).to(ends.dtype)
-    for _ in range(HALVINGS):
-        middle = (inside + outside) / 2
-        ok = near(middle)
-        inside, outside = torch.where(ok, middle, inside), torch.where(ok, outside, middle)
-    return original + inside[..., None] * (ends - original)
-
-
-def _climbs(words: Contributions, candidates: int, hinge: float, steps: int, rate: float, seed: int) -> Tensor:
+def _climbs(words: Contributions, candidates: int, hinge: float, seed: int) -> Tensor:
     """Where the candidates of each text end, "batch candidate word"; some may have left ε."""
     scores = _start(words, candidates, seed).requires_grad_()
-    optimizer = torch.optim.Adam([scores], lr=rate, amsgrad=True)
+    optimizer = torch.optim.Adam([scores], lr=RATE, amsgrad=True)
     prediction = words.prob(words.attention)[:, None]
     with torch.enable_grad():
-        for _ in range(steps):
+        for _ in range(STEPS):
             (scores.grad,) = torch.autograd.grad(_loss(words, scores, prediction, hinge), scores)
             optimizer.step()
     return _weights(words, scores.detach())

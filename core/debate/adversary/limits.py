@@ -14,10 +14,9 @@ from math import atanh, inf, log
 
 import numpy as np
 import torch
-from scipy.special import softmax
 
 from core.agreement import tvd
-from core.debate.adversary.ascent import ascents
+from core.debate.adversary.ascent import ascents, keeps
 from core.debate.adversary.ceiling import branch
 from core.debate.adversary.extremes import checked_epsilon
 from core.debate.adversary.floor import climb, most_even
@@ -28,7 +27,6 @@ from core.types import Batch, Refusal
 
 PROVEN = 1e-6  # a smaller gap in JSD counts as none
 ROUNDING = 1e-10  # of a TVD
-INSIDE = 0.999  # of ε is what climbs aim at, so that most of them end where it is allowed
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ def _best(words: Contributions, outer: Room, inner: Room, base: Array, epsilon: 
     solve = climb if outer.floor > 0 else branch
     best, bound = solve(outer, base)
     if _several(words) and bound - outer.divergence(best) > PROVEN:
-        farther = [toward(outer, base, end) for end in _climbed(words, outer, epsilon, best)]
+        farther = _climbed(words, outer, epsilon, best, base)
         if inner.allows(base):
             farther.append(solve(inner, base)[0])
         best = max(best, *farther, key=outer.divergence)
@@ -127,23 +125,23 @@ def _several(words: Contributions) -> bool:
     return int(words.bias.isfinite().sum()) > 2
 
 
-def _climbed(words: Contributions, room: Room, epsilon: float, first: Array) -> list[Array]:
-    """Where climbs end, pulled toward even weights until ceiling and floor are kept; the prediction may not be."""
+def _climbed(words: Contributions, room: Room, epsilon: float, first: Array, base: Array | None = None) -> list[Array]:
+    """Where climbs end, pulled toward even weights until ceiling and floor are kept, then, where an allowed `base` is known,
+    toward it until the prediction is."""
     limits = replace(room, near=lambda weights: True)
     even = np.full_like(room.original, 1 / len(room.original))
-    return [toward(limits, even, end) for end in ascents(room, *_decoder(words), INSIDE * epsilon, first)]
 
+    def pulled(end: Array) -> Array:
+        kept = toward(limits, even, end)
+        return kept if base is None else toward(room, base, kept)
 
-def _decoder(words: Contributions) -> tuple[Array, Array]:
-    """Effects "word label" and bias "label" of the labels that one text may be answered with."""
-    allowed = words.bias[0].isfinite()
-    return words.effect[0][:, allowed].cpu().numpy(), words.bias[0][allowed].cpu().numpy()
+    return ascents(words, room, epsilon, first, pulled)
 
 
 def _rooms(words: Contributions, epsilon: float, ceiling: float, floor: float) -> tuple[Room, Room]:
     """One text's room with sides that every allowed prediction keeps, and with sides that keep every prediction allowed."""
     allowed = words.bias[0].isfinite()
-    original, (effect, bias) = words.attention[0].cpu().numpy(), _decoder(words)
+    original = words.attention[0].cpu().numpy()
     sides, outer, inner = [], [], []
     for pair in combinations(allowed.nonzero().flatten().tolist(), 2):
         label, other = (torch.tensor([one], device=words.bias.device) for one in pair)
@@ -154,11 +152,6 @@ def _rooms(words: Contributions, epsilon: float, ceiling: float, floor: float) -
         sides += [side, -side]
         outer += [float(high), -float(low)]
         inner += [own + reach, reach - own]
-    prediction = softmax(original @ effect + bias)
-
-    def near(weights: Array) -> bool:
-        return bool(np.abs(softmax(weights @ effect + bias) - prediction).sum() / 2 <= epsilon + ROUNDING)
-
-    stacked = np.array(sides).reshape(-1, len(original))
+    stacked, near = np.array(sides).reshape(-1, len(original)), keeps(words, epsilon + ROUNDING)
     first, second = (Room(original, *scaled(stacked, np.array(limits)), ceiling, floor, near) for limits in (outer, inner))
     return first, second

@@ -1,18 +1,22 @@
 """The best allowed attention: the optimum where two labels may be answered, the best found and a bound where more may.
 
 With more labels the prediction ties down several sums at once, and an attention on two words can answer to one of them. So the
-edges of the simplex are not enough: climbs from random starts, on as many words as it takes, stand beside them. One of them is
-the published search, so that what is found never falls behind it at the same ε and seed.
+edges of the simplex are not enough: climbs on as many words as it takes stand beside them. So does the published search, and what
+is found never falls behind it at the same ε and seed.
 """
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from core.agreement import jsd, tvd
-from core.debate.adversary.descent import allowed_climbs, search
+from core.debate.adversary.ascent import CLIMBS, ascents, keeps
+from core.debate.adversary.descent import search
 from core.debate.adversary.extremes import Points, greedy, two_labels
+from core.debate.adversary.room import ENOUGH, Room, toward
 from core.models.contributions import Contributions
 
 SCAN, HALVINGS = 33, 50  # points of an edge looked at, then bisection between two of them
@@ -41,10 +45,25 @@ def _two(words: Contributions, epsilon: float, k: int, seed: int) -> tuple[Tenso
 
 
 def _several(words: Contributions, epsilon: float, k: int, seed: int) -> tuple[Tensor, Tensor]:
-    """The best of edges and climbs, and the bound that the pairs of labels give."""
-    searched, bound = search(words, epsilon, 1, seed)
-    climbs = torch.cat([searched, allowed_climbs(words, epsilon, seed)], dim=1)
-    return greedy(words, _edges(words, epsilon), k, climbs), bound
+    """The best of edges, search and climbs, and the bound that the pairs of labels give."""
+    points, (searched, bound) = _edges(words, epsilon), search(words, epsilon, 1, seed)
+    first = greedy(words, points, 1, searched)[:, 0]
+    gaps = (bound - jsd(first, words.attention)).tolist()
+    ends = [
+        _climbed(words.rows(torch.tensor([row])), epsilon, start, seed) if gap > ENOUGH else start.expand(1 + CLIMBS, -1)
+        for row, (start, gap) in enumerate(zip(first, gaps, strict=True))
+    ]
+    return greedy(words, points, k, torch.cat([searched, torch.stack(ends)], dim=1)), bound
+
+
+def _climbed(words: Contributions, epsilon: float, first: Tensor, seed: int) -> Tensor:
+    """Allowed ends of climbs over one text, "candidate word", as wide as `first`."""
+    original = words.attention[0].cpu().numpy()
+    nothing = np.zeros((0, len(original)))
+    room = Room(original, nothing, nothing[:, 0], ceiling=1.0, floor=0.0, near=keeps(words, epsilon))
+    start = first[: len(original)].cpu().numpy()
+    ends = ascents(words, room, epsilon, start, lambda end: toward(room, original, end), seed)
+    return pad(torch.tensor(np.array(ends)).to(first), (0, len(first) - len(original)))
 
 
 def _edges(words: Contributions, epsilon: float) -> Points:

@@ -129,8 +129,8 @@ def test_a_table_has_every_method_for_every_example():
     assert len(rows) == 2 and [row["n_rated"] for row in rows] == [7, 2]
     assert sum(name.endswith(":comprehensiveness") for name in rows[0]) == len(rivals.RIVALS) + 1
     assert sum("~" in name for name in rows[0]) == 9 * 8 // 2
-    assert sum("_head" in name for name in rows[0]) == LAYERS * HEADS
-    for layer in range(1, LAYERS + 1):
+    assert sum(name.startswith("tau ") for name in rows[0]) == LAYERS * HEADS
+    for layer in range(LAYERS):
         assert 0 < rows[0][f"layer{layer}:special"] < 1 and 0 < rows[0][f"layer{layer}:special_attribution"] < 1
         assert rows[0][f"layer{layer}:error"] < 0.2
 
@@ -142,9 +142,9 @@ def test_a_table_says_what_the_parts_say():
     (row,), batch = experiment.compared(model, [one]), model.encode([one])
     target = model.run(batch).logits.argmax(-1)
     found = attribution(model, batch, target=target)
-    assert row["layer2:error"] == pytest.approx(float(found.error[0, 1]), abs=1e-6)
+    assert row["layer1:error"] == pytest.approx(float(found.error[0, 1]), abs=1e-6)
     special = ~batch.mask[0]
-    assert row["layer3:special"] == pytest.approx(float(found.attention[0, 2, :, :, special].sum(-1).mean()), abs=1e-6)
+    assert row["layer2:special"] == pytest.approx(float(found.attention[0, 2, :, :, special].sum(-1).mean()), abs=1e-6)
     scores = rivals.compare(model, batch, target)
     effects = debate.faithfulness(model, one, {"norms": scores["norms"].words[0]})["norms"]
     assert row["norms:comprehensiveness"] == pytest.approx(effects.comprehensiveness, abs=1e-6)

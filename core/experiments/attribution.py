@@ -42,9 +42,9 @@ def examples(source: str, split: str, limit: int | None) -> list[Example]:
 
 def compared(model: Transformer, examples: Sequence[Example]) -> list[Row]:
     """One row per example: lengths, prediction, tau-b over the words of each pair of methods by magnitude (`a~b:tau`), and for
-    each and for chance comprehensiveness and sufficiency of the words that it puts first. For each layer (counted from 1) what
+    each and for chance comprehensiveness and sufficiency of the words that it puts first. For each layer (counted from 0) what
     special tokens take of the weights and of the attributions, the error of completeness, and tau-b of weight and |attribution|
-    over the cells of each head (`layer1_head1:tau`).
+    over the cells of each head (`tau layer.head`).
 
     For the predicted label. Methods that know for or against put the words that speak for it first. DeYoung et al. 2020, §4.2.
     """
@@ -96,7 +96,7 @@ def _layers(batch: Batch, found: Attribution, i: int) -> Row:
     given = (parts[..., special].sum((1, 2, 3)) / parts.sum((1, 2, 3)).clamp(min=torch.finfo(parts.dtype).tiny)).tolist()
     made: Row = {}
     for layer, error in enumerate(found.error[i].tolist()):
-        name = f"layer{layer + 1}"
+        name = f"layer{layer}"
         made |= {f"{name}:error": error, f"{name}:special": taken[layer], f"{name}:special_attribution": given[layer]}
     return made
 
@@ -104,7 +104,7 @@ def _layers(batch: Batch, found: Attribution, i: int) -> Row:
 def _heads(batch: Batch, found: Attribution, i: int) -> Row:
     n = int(batch.present[i].sum())
     taus = matching.agreements(_own(found.attention, i, n), _own(found.attribution, i, n))
-    return {f"layer{layer}_head{head}:tau": tau for layer, heads in enumerate(taus, 1) for head, tau in enumerate(heads, 1)}
+    return {f"tau {layer}.{head}": tau for layer, heads in enumerate(taus) for head, tau in enumerate(heads)}
 
 
 def _own(matrices: Tensor, i: int, n: int) -> Tensor:

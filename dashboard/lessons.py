@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.models.classifier import Classifier
-from core.models.self_attention import SelfAttention
-from core.models.text_model import TextModel
+from core.models.text_model import MultiHead, TextModel
 from core.models.transformer import Transformer
 from dashboard.codes import MARKED
 from dashboard.mechanism.keys import KEYS as MECHANISM
@@ -67,11 +66,12 @@ PAGES: dict[str, Page] = {
         "identifiability.py",
         "witnesses",
         {
-            "head": tuple(map(str, range(1, 9))),
+            "layer": tuple(map(str, range(1, 49))),
+            "head": tuple(map(str, range(1, 33))),
             "word": ("most", *map(str, range(1, 513))),
             "step": tuple(map(str, (0, *(step for step in range(-100, 101, 5) if step)))),
         },
-        kind=SelfAttention,
+        kind=MultiHead,
     ),
     "rationales": Page(
         "rationales.py",

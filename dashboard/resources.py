@@ -18,12 +18,14 @@ import streamlit as st
 
 from core import data, device, experiments
 from core.device import Gate, StateCache
-from core.models import registry
+from core.models import own, registry
 from core.models.text_model import TextModel
 from core.reading import Reading, read
-from core.types import Card
+from core.types import Card, Kind, Refusal
 
 VERSION = 1  # raise it when a function's answer changes its meaning or its fields
+OWN, MOST_OWN = "own_models", 2  # where a session keeps what it opened; how many of all readers' models stay loaded
+OWN_SAMPLES: Mapping[str, str] = {"classification": "sst2", "paraphrase": "mrpc"}  # sentences for a model, by what it reads
 PUBLISHED = Path(__file__).resolve().parents[1] / "assets" / "published.csv"
 
 Waiting = Callable[[int, float | None], None]  # told the place in the queue (0: its turn), and about how many seconds
@@ -98,7 +100,9 @@ def _computed(
 
 def model(name: str) -> TextModel:
     """The model of that name, shared and read-only. Refuses an unknown name and damaged files."""
-    card = cards().get(name)
+    if (opened := opened_here().get(name)) is not None:
+        return _own_model(opened.folder, opened.card.task.kind, opened.card.weights_sha256)
+    card = committed().get(name)
     return _model(name, card.weights_sha256 if card else "")
 
 
@@ -107,21 +111,60 @@ def _model(name: str, weights: str) -> TextModel:
     return registry.load(name, device.best_device(), cache=states())
 
 
+@dataclass(frozen=True)
+class Opened:
+    """A model of the reader's own: where it is, and its card."""
+
+    folder: str
+    card: Card
+
+
+def opened_here() -> Mapping[str, Opened]:
+    """The reader's own models that this session opened, by name; nobody else sees them."""
+    return st.session_state.get(OWN, {})
+
+
+def open_here(folder: str, kind: Kind) -> str:
+    """Opens a model in a folder for this session, and returns its name. Refuses what `own.load` refuses."""
+    with gate().turn():
+        card = _own_model(folder, kind, own.digest(folder, kind)).card
+    st.session_state[OWN] = {**opened_here(), card.name: Opened(folder, card)}
+    return card.name
+
+
+def close_here(name: str) -> None:
+    """Forgets a model that this session opened."""
+    st.session_state[OWN] = {other: opened for other, opened in opened_here().items() if other != name}
+
+
+@st.cache_resource(max_entries=MOST_OWN, show_spinner=False)
+def _own_model(folder: str, kind: Kind, weights: str) -> TextModel:
+    return own.load(folder, kind, states()).to(device.best_device())
+
+
 @st.cache_resource(show_spinner=False)
 def states() -> StateCache:
     """What encoders made of the texts that are being looked at, kept on the device within its budget."""
     return StateCache(device.default_budget(device.best_device()))
 
 
-@st.cache_resource(ttl=60, show_spinner=False)
 def cards() -> Mapping[str, Card]:
-    """The card of every model that is there, by name; looked up again after a minute."""
+    """The card of every model that this session can show, by name."""
+    return {**committed(), **{name: opened.card for name, opened in opened_here().items()}}
+
+
+@st.cache_resource(ttl=60, show_spinner=False)
+def committed() -> Mapping[str, Card]:
+    """The card of every model that is there for all, by name; looked up again after a minute."""
     return registry.cards()
 
 
 @st.cache_resource(ttl=60, show_spinner=False)
 def results(name: str, model_name: str) -> pd.DataFrame:
-    """An experiment's table with its provenance. Refuses where the experiment was not run."""
+    """An experiment's table with its provenance. Refuses where the experiment was not run, as with a reader's own model."""
+    if model_name.startswith(own.PREFIX):
+        sentence = f"No test set is measured with a model of your own, so there is no table of {name} for {model_name}."
+        raise Refusal("no_results_own", sentence, name=name, model=model_name)
     return experiments.results(name, model_name)
 
 
@@ -142,10 +185,15 @@ def published() -> pd.DataFrame:
     return table[(table["evidence"] == "first-hand") & (table["verified"] == "yes")]
 
 
-@st.cache_resource(show_spinner=False)
 def samples(model_name: str) -> "Mapping[str, data.Sample]":
     """The project's sentences that suit a model, by id; none where there are none."""
-    return {sample.id: sample for sample in data.sample_texts(model_name.split("/")[0])}
+    opened = opened_here().get(model_name)
+    return _samples(OWN_SAMPLES[opened.card.task.kind] if opened else model_name.split("/")[0])
+
+
+@st.cache_resource(show_spinner=False)
+def _samples(source: str) -> "Mapping[str, data.Sample]":
+    return {sample.id: sample for sample in data.sample_texts(source)}
 
 
 def sample_ids(model_name: str) -> Sequence[str]:

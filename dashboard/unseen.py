@@ -12,33 +12,35 @@ from core.agreement import bootstrap_mean, tvd
 from core.debate.identifiability import direction, effective, walk
 from core.importance import probabilities
 from core.interventions import replace
-from core.models.self_attention import SelfAttention
+from core.models.text_model import MultiHead
 from core.reading import Reading
-from core.types import Note
+from core.types import Card, Note
 from dashboard import frames, resources, texts, tokens
 from dashboard.texts import Texts
 
-SHOWN = 26  # words that a matrix shows; more would not be readable
-NOTHING = 1e-12  # a difference that is rounding
+SHOWN = 26  # tokens that a matrix shows; more would not be readable
+ROUNDING = {1e-12: "< 10⁻¹²", 1e-9: "< 10⁻⁹"}  # a difference below is called so
 MOST = "most"  # the code for the word that the head looks at most
 
 
 @dataclass(frozen=True)
 class Head:
-    """One head on one text. Matrices are "query key" of the first SHOWN words; all numbers are of the whole text."""
+    """One head on one text. Matrices are "query key" of the first SHOWN tokens; all numbers are of the whole text."""
 
     model: str
+    layer: int  # from 1
     head: int  # from 1
+    name: str  # as `named` gives it
     head_size: int
-    words: tuple[str, ...]
+    words: tuple[str, ...]  # what is written at the tokens that attend: words, or pieces and special tokens
     prediction: dict[str, float]
     attention: np.ndarray
     effective: np.ndarray
     rank: int
     free: int
     invisible: float
-    shares: tuple[float, ...]  # what each head's output cannot see
-    most: int  # the position of the word that gets most of the head's attention
+    shares: tuple[float, ...]  # what the output of each head of the layer cannot see
+    most: int  # the position of the token that gets most of the head's attention
     notes: tuple[Note, ...]
 
 
@@ -46,7 +48,7 @@ class Head:
 class Moved:
     """A head's attention moved along a direction that its output cannot see, towards a word or away from it."""
 
-    attention: np.ndarray  # "query key" of the first SHOWN words
+    attention: np.ndarray  # "query key" of the first SHOWN tokens
     largest: float  # of any weight on the way, for a scale that stands still
     prediction: dict[str, float]
     tvd: float  # between the two predictions
@@ -56,49 +58,51 @@ class Moved:
     after: float
 
 
-def seen(model: SelfAttention, reading: Reading, *, head: int) -> Head:
+def seen(model: MultiHead, reading: Reading, *, layer: int, head: int) -> Head:
     """A head's attention and what its output sees of it, in double precision."""
     precise = model.precise()
     batch = precise.encode([reading.example])
     found = effective(precise, batch)[0]
-    at = (0, head - 1)
+    at = (layer - 1, head - 1)
     return Head(
         model=model.card.name,
+        layer=layer,
         head=head,
+        name=named(model.card, layer, head),
         head_size=model.head_size,
-        words=reading.example.text,
-        prediction=_named(model, probabilities(precise.run(batch).logits)),
+        words=tuple(precise.pieces(batch)[0]),
+        prediction=_labelled(model, probabilities(precise.run(batch).logits)),
         attention=_shown(found.attention[at]),
         effective=_shown(found.effective[at]),
         rank=int(found.rank[at]),
         free=int(found.free[at]),
         invisible=float(found.invisible[at]),
-        shares=tuple(found.invisible[0].tolist()),
+        shares=tuple(found.invisible[layer - 1].tolist()),
         most=int(found.attention[at].sum(0).argmax()),
         notes=reading.notes,
     )
 
 
-def moved(model: SelfAttention, reading: Reading, *, head: int, word: int, step: float) -> Moved | None:
+def moved(model: MultiHead, reading: Reading, *, layer: int, head: int, word: int, step: float) -> Moved | None:
     """The head's attention moved by `step` (-1 to 1) along the unseen direction towards a word, and what the model says then;
     None where it cannot move."""
     precise = model.precise()
     batch = precise.encode([reading.example])
-    found = effective(precise, batch)[0]
-    own, change = found.attention[0, head - 1], direction(found.mapped[0, head - 1], word)
+    found, at = effective(precise, batch)[0], (layer - 1, head - 1)
+    own, change = found.attention[at], direction(found.mapped[at], word)
     if change is None:
         return None
     new = walk(own, change, step)
     run = precise.run(batch)
-    replaced = run.attention[:, 0].clone()
-    words = batch.mask[0].nonzero()[:, 0]
-    replaced[0, head - 1, words[:, None], words] = new.to(replaced)
-    after = precise.run(batch, intervene=replace({0: replaced}))
+    replaced = run.attention[:, layer - 1].clone()
+    there = precise.attended(batch)[0].nonzero()[:, 0]
+    replaced[0, head - 1, there[:, None], there] = new.to(replaced)
+    after = precise.run(batch, intervene=replace({layer - 1: replaced}))
     before = probabilities(run.logits)
     return Moved(
         attention=_shown(new),
         largest=float(max(part.max() for part in (own, walk(own, change, 1.0), walk(own, change, -1.0)))),
-        prediction=_named(model, probabilities(after.logits)),
+        prediction=_labelled(model, probabilities(after.logits)),
         tvd=float(tvd(probabilities(after.logits), before)[0]),
         logit=float((after.logits - run.logits).abs().max()),
         rows=float(tvd(new, own).mean()),
@@ -111,19 +115,24 @@ def _shown(matrix: torch.Tensor) -> np.ndarray:
     return matrix[:SHOWN, :SHOWN].numpy()
 
 
-def _named(model: SelfAttention, prob: torch.Tensor) -> dict[str, float]:
+def _labelled(model: MultiHead, prob: torch.Tensor) -> dict[str, float]:
     return dict(zip(model.card.task.labels, prob[0].tolist(), strict=True))
 
 
+def named(card: Card, layer: int, head: int) -> str:
+    """How a head is written: its number, in a model of several layers behind that of its layer ("2.3")."""
+    return f"{layer}.{head}" if card.layers > 1 else str(head)
+
+
 def word_of(code: str, found: Head) -> int | None:
-    """The position of the word that a code names; None where the text has no such word."""
+    """The position of the token that a code names; None where the text has no such token."""
     place = found.most if code == MOST else int(code) - 1
     return place if place < len(found.words) else None
 
 
 def small(value: float) -> str:
     """A difference that may be rounding, as it is read."""
-    return "< 10⁻¹²" if value < NOTHING else tokens.number(value, 3)
+    return next((said for bound, said in ROUNDING.items() if value < bound), tokens.number(value, 3))
 
 
 def reading_of(t: Texts, found: Head) -> str:
@@ -165,29 +174,40 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}" if share >= 0.01 or share == 0 else f"{100 * share:.1f}"
 
 
-def column(head: int) -> str:
+def column(layer: int, head: int) -> str:
     """Where a table of results holds the unseen share of a head."""
-    return f"layer1_head{head}:invisible"
+    return f"layer{layer}_head{head}:invisible"
 
 
-def by_length(model_name: str, head: str) -> pd.DataFrame:
+def lengths(model_name: str) -> "pd.Series[int]":
+    """How many tokens attend in each test sentence; where a table does not say it, they are the words."""
+    table = resources.results("identifiability", model_name)
+    return table["n_tokens" if "n_tokens" in table else "n_words"].astype(int)
+
+
+def longer(model_name: str) -> int:
+    """How many test sentences have more tokens than a head can tell apart."""
+    return int((lengths(model_name) > head_size(model_name)).sum())
+
+
+def by_length(model_name: str, layer: str, head: str) -> pd.DataFrame:
     """length, value: the unseen share of a head on each test sentence."""
     table = resources.results("identifiability", model_name)
-    return pd.DataFrame({"length": table["n_words"].astype(int), "value": table[column(int(head))].astype(float)})
+    return pd.DataFrame({"length": lengths(model_name), "value": table[column(int(layer), int(head))].astype(float)})
 
 
-def means(model_name: str, head: str) -> pd.DataFrame:
+def means(model_name: str, layer: str, head: str) -> pd.DataFrame:
     """length, mean, low, high, n over sentences of like length (`frames.by_length`)."""
-    points = by_length(model_name, head)
+    points = by_length(model_name, layer, head)
     return frames.by_length(list(points["length"]), list(points["value"]), groups=12)
 
 
-def heads(model_name: str) -> pd.DataFrame:
+def heads(model_name: str, layer: str) -> pd.DataFrame:
     """group (head), series, mean, low, high, n: the unseen share over test sentences that are longer than the head size."""
     table = resources.results("identifiability", model_name)
-    part = table[table["n_words"] > head_size(model_name)]
+    part = table[lengths(model_name) > head_size(model_name)]
     rows: list[Mapping[str, Any]] = []
     for head in range(1, resources.cards()[model_name].heads + 1):
-        found = bootstrap_mean(part[column(head)].to_numpy(dtype=float))
+        found = bootstrap_mean(part[column(int(layer), head)].to_numpy(dtype=float))
         rows.append({"group": head, "series": "mean", "mean": found.mean, "low": found.low, "high": found.high, "n": found.n})
     return pd.DataFrame(rows)

@@ -6,7 +6,7 @@ until a weight reaches zero; the map changes, the effective map and the predicti
 unseen share by length, against the head size, and by head.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,8 @@ from dashboard import (
     frames,
     lessons,
     link,
+    matrix,
+    own_model,
     quality,
     resources,
     shell,
@@ -73,27 +75,42 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
 
 def seen(here: Here, choice: Choice, picked: controls.Picked) -> View:
     """The head under the page's controls; says the prediction and what the reader should know about the text."""
-    t = here.t
-    count = here.card.heads if here.card else 0
     with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
-        names = {str(head): str(head) for head in range(1, count + 1)}
-        head = int(controls.choose(here, "head", names, t("control.head"), help_text=t("control.head_help")))
+        layer, head = pick_head(here)
         place = st.container(horizontal=True, width="content", vertical_alignment="bottom", gap="medium")
         results = st.container(horizontal=True, width="content", gap="large")
     with shell.computing(here, 420) as waiting:
-        found = resources.compute(unseen.seen, choice, waiting=waiting, head=head)
+        found = resources.compute(unseen.seen, choice, waiting=waiting, layer=layer, head=head)
     controls.show_prediction(here, picked.place, found.prediction)
     shell.show_notes(here, [note for note in found.notes if note.code not in shell.QUIET])
     return View(found, place, results)
 
 
+def pick_head(here: Here) -> tuple[int, int]:
+    """Which layer, where the model has several, and which of its heads."""
+    layers, heads = (here.card.layers, here.card.heads) if here.card else (1, 1)
+    layer = pick(here, "layer", layers) if layers > 1 else 1
+    return layer, pick(here, "head", heads)
+
+
+def pick(here: Here, name: str, count: int) -> int:
+    """The number of a layer or a head; the first one where the link names one that this model does not have."""
+    t, given = here.t, int(here.key(name))
+    options = {str(number): str(number) for number in range(1, count + 1)}
+    if given > count:
+        shell.problem(t, f"no_{name}", "This model has fewer; the first one is shown.", {"given": str(given), "n": count})
+        put(lessons.own_key(here.page, name), "1")
+        here = replace(here, link=link.current())
+    return int(controls.choose(here, name, options, t(f"control.{name}"), help_text=t(f"control.{name}_help")))
+
+
 def experiment(here: Here, choice: Choice, view: View) -> bool:
     """The two maps, the guess, and the walk that moves one of them. Whether the guess is made."""
     t, found = here.t, view.found
-    about = "|".join((choice.model, choice.text, str(found.head)))
+    about = "|".join((choice.model, choice.text, found.name))
     revealed = controls.revealed(here, about)
     walk = walked(here, choice, view) if revealed else None
-    with exhibits.figure(here, "maps", t("maps.title", head=found.head)):
+    with exhibits.figure(here, "maps", t("maps.title", head=found.name)):
         left, right = st.columns(2, gap="medium")
         with left:
             attention_map(here, found, walk)
@@ -125,7 +142,8 @@ def walked(here: Here, choice: Choice, view: View) -> Walk | None:
         pick_word(here, found, word)
         step = slide(here)
     with shell.computing(here, 60) as waiting:
-        moved = resources.compute(unseen.moved, choice, waiting=waiting, head=found.head, word=word, step=step / 100)
+        ask = partial(resources.compute, unseen.moved, choice, waiting=waiting, layer=found.layer, head=found.head)
+        moved = ask(word=word, step=step / 100)
     if moved is None:
         with view.controls:
             st.caption(t("walk.stuck", word=texts.plain(found.words[word])))
@@ -178,7 +196,7 @@ def attention_map(here: Here, found: Head, walk: Walk | None) -> None:
     """The attention, as it was learned or moved."""
     t, moved = here.t, walk is not None and walk.step != 0
     weights = found.attention if walk is None else walk.moved.attention
-    values = {"n": len(found.words), "head": found.head}
+    values = {"n": len(found.words), "head": found.name}
     if walk is not None and moved:
         word = texts.plain(found.words[walk.word])
         caption = t("maps.moved_caption", word=word, step=tokens.number(walk.step, 0, sign=True), **values)
@@ -202,17 +220,17 @@ def one_map(here: Here, found: Head, walk: Walk | None, name: str, title: str, w
     t, signed = here.t, name == "effective"
     largest = unseen.largest(found, walk.moved if walk else None)
     words = found.words[: unseen.SHOWN]
-    matrix = frames.matrix(weights, words, words)
+    cells = frames.matrix(weights, words, words)
     ends = tokens.Legend(tokens.number(-largest if signed else 0.0), tokens.number(largest), signed)
-    alt = t(f"maps.{name}_alt", head=found.head, n=len(found.words), largest=tokens.number(float(weights.max())))
+    alt = t(f"maps.{name}_alt", head=found.name, n=len(found.words), largest=tokens.number(float(weights.max())))
 
     def draw(look: Look) -> Any:
-        drawn = partial(charts.heatmap, matrix, rows=words, columns=words, signed=signed, largest=largest, cell=CELL, look=look)
+        drawn = partial(matrix.matrix, cells, rows=words, columns=words, signed=signed, largest=largest, cell=CELL, look=look)
         return drawn(value=t("maps.weight"), x=t("maps.key"), y=t("maps.query"), alt_text=alt)
 
     with exhibits.head(here, title, tokens.legend_html([ends]), small=True) as frame:
         cut = t("maps.first", n=unseen.SHOWN) if len(found.words) > unseen.SHOWN else ""
-        exhibits.show(here, frame, Exhibit(name, caption, t("maps.source"), {"": matrix}, draw, alt, cited=False), cut)
+        exhibits.show(here, frame, Exhibit(name, caption, t("maps.source"), {"": cells}, draw, alt, cited=False), cut)
 
 
 def say(here: Here, about: str, found: Head, walk: Walk | None) -> None:
@@ -232,11 +250,12 @@ def say(here: Here, about: str, found: Head, walk: Walk | None) -> None:
 
 def lengths(here: Here, choice: Choice, found: Head | None) -> None:
     """The unseen share of the chosen head over the whole test set, by the length of the sentence."""
-    t, head = here.t, here.key("head")
+    t, (layer, number) = here.t, chosen(here)
+    head = unseen.named(resources.cards()[choice.model], int(layer), int(number))
     with exhibits.figure(here, "lengths", t("lengths.title", head=head)) as frame:
         table = resources.results("identifiability", choice.model)
-        points = resources.table(unseen.by_length, choice.model, head)
-        means = resources.table(unseen.means, choice.model, head)
+        points = resources.table(unseen.by_length, choice.model, layer, number)
+        means = resources.table(unseen.means, choice.model, layer, number)
         size = unseen.head_size(choice.model)
         bounds = [(size, t("lengths.bound", size=size)), (size + 1, t("lengths.simplex", size=size + 1))]
         said = ", ".join(f"{row['length']:.0f}: {row['mean']:.2f}" for row in means.to_dict("records"))
@@ -251,7 +270,23 @@ def lengths(here: Here, choice: Choice, found: Head | None) -> None:
 
         caption = t("lengths.caption", head=head, **evidence.provenance(table, t))
         tables = {t("lengths.means"): means, t("lengths.points"): points}
-        exhibits.show(here, frame, Exhibit("lengths", caption, t("lengths.source"), tables, draw, alt), t("lengths.note"))
+        exhibits.show(here, frame, Exhibit("lengths", caption, t("lengths.source"), tables, draw, alt), sizes(here, choice))
+
+
+def sizes(here: Here, choice: Choice) -> str:
+    """How large the heads are, against how long the sentences of the test set are."""
+    card, size = resources.cards()[choice.model], unseen.head_size(choice.model)
+    counts = {"n": len(unseen.lengths(choice.model)), "longer": unseen.longer(choice.model)}
+    said = {name: texts.count(value) for name, value in counts.items()}
+    return here.t("lengths.note", model=card.name, dim=card.hidden_dim, heads=card.heads, size=size, **said)
+
+
+def chosen(here: Here) -> tuple[str, str]:
+    """The codes of layer and head, where this model has them."""
+    most = (here.card.layers, here.card.heads) if here.card else (1, 1)
+    codes = (here.key("layer"), here.key("head"))
+    layer, head = (code if int(code) <= count else "1" for code, count in zip(codes, most, strict=True))
+    return layer, head
 
 
 def heads(here: Here, choice: Choice, found: Head | None) -> None:
@@ -259,9 +294,11 @@ def heads(here: Here, choice: Choice, found: Head | None) -> None:
     t, size = here.t, unseen.head_size(choice.model)
     with exhibits.figure(here, "heads", t("heads.title")) as frame:
         where = evidence.provenance(resources.results("identifiability", choice.model), t)
-        table = resources.table(unseen.heads, choice.model)
+        layer = chosen(here)[0]
+        table = resources.table(unseen.heads, choice.model, layer)
         longer = texts.count(int(table["n"].iloc[0]))
-        group = [t("heads.head", head=head) for head in table["group"]]
+        card = resources.cards()[choice.model]
+        group = [t("heads.head", head=unseen.named(card, int(layer), head)) for head in table["group"]]
         table = table.assign(group=group, series=t("heads.mean"))
         if found is not None:
             table = table.assign(published=list(found.shares))
@@ -280,6 +317,7 @@ def heads(here: Here, choice: Choice, found: Head | None) -> None:
 
 here = shell.start("identifiability")
 picked = controls.picker(here)
+own_model.offer(here)
 if picked.choice is not None:
     with shell.guarded(here):
         lesson(here, picked.choice, picked)

@@ -206,7 +206,7 @@ def test_a_damaged_checkpoint_is_said_and_the_page_lives(monkeypatch: pytest.Mon
 @needs_models
 def test_without_models_the_pages_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "cards", lambda: {})
-    resources.cards.clear()  # type: ignore[attr-defined]
+    resources.committed.clear()  # type: ignore[attr-defined]
     try:
         for path in PAGES:
             app = opened(path, lang="en")
@@ -214,7 +214,7 @@ def test_without_models_the_pages_say_what_to_do(monkeypatch: pytest.MonkeyPatch
             assert "make models" in said(app)
     finally:
         monkeypatch.undo()
-        resources.cards.clear()  # type: ignore[attr-defined]
+        resources.committed.clear()  # type: ignore[attr-defined]
 
 
 @needs_models

@@ -8,7 +8,7 @@ from dashboard import texts
 from dashboard.link import LANGUAGES
 from tests.test_pages import faults, guess_key, opened, said, type_own
 
-MODEL = "sst2/self-attention"
+MODEL, MINILM = "sst2/self-attention", "sst2/minilm"
 pytestmark = pytest.mark.skipif(MODEL not in registry.cards(), reason="no trained model: make models")
 needs_results = pytest.mark.skipif(
     not experiments.path_of("identifiability", MODEL).exists(), reason="no results: make results"
@@ -98,10 +98,34 @@ def test_blank_text_is_refused_and_the_test_set_stays() -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_unknown_values_in_the_link_are_named(lang: str) -> None:
-    app = page(lang, identifiability_head="9", identifiability_step="7", identifiability_word="five")
+    app = page(
+        lang, identifiability_head="99", identifiability_layer="0", identifiability_step="7", identifiability_word="five"
+    )
     assert list(faults(app)) == []
-    for key in ("head", "step", "word"):
+    for key in ("head", "layer", "step", "word"):
         assert rf"identifiability\_{key}" in said(app)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_head_that_this_model_lacks_is_named(lang: str) -> None:
+    app = page(lang, identifiability_head="9")
+    assert list(faults(app)) == [] and texts.page("identifiability", lang)("problem.no_head", n="8", given="9") in said(app)
+    assert app.session_state["link"].keys["identifiability_head"] == "1" and len(maps(app)) == 2
+
+
+@pytest.mark.skipif(MINILM not in registry.cards(), reason="no trained model: make models")
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_heads_of_a_transformer_hide_nothing_of_a_short_sentence_and_something_of_a_long_one(lang: str) -> None:
+    t, long = texts.page("identifiability", lang), " ".join(f"{NINE} ," for _ in range(4))
+    at = {"model": MINILM, "identifiability_layer": "3", "identifiability_head": "12"}
+    short = opened("identifiability", lang=lang, mode="lecture", text=NINE, **at)
+    assert list(faults(short)) == [] and len(maps(short)) == 2 and big_numbers(short) == []
+    assert t("reading.full", n=11, rank=11, size=32) in told(short) and "[CLS]" in maps(short)[0]
+    app = opened("identifiability", lang=lang, mode="lecture", text=long, identifiability_step="100", **at)
+    assert list(faults(app)) == [] and len(maps(app)) == 2
+    moved, prediction = big_numbers(app)
+    assert float(moved) > 0 and prediction.startswith("&lt; 10")
+    assert t("maps.title", head="3.12") in [heading.value for heading in app.subheader]
 
 
 def test_a_word_that_the_text_lacks_is_named() -> None:

@@ -6,21 +6,22 @@ import torch
 
 from core.debate.identifiability import Effective, effective
 from core.experiments.cases import Row, cases
-from core.models.self_attention import SelfAttention
+from core.models.text_model import MultiHead
 from core.types import Example
 
-SETTINGS: Row = {"precision": "float64", "tolerance": "max(words, dimensions) * eps * largest singular value"}
+SETTINGS: Row = {"precision": "float64", "tolerance": "max(tokens, dimensions) * eps * largest singular value"}
 
 
-def identifiability(model: SelfAttention, examples: Sequence[Example]) -> list[Row]:
-    """One row per example: length, prediction, largest weight of any head; for each head the share of its attention that its
-    output cannot see, the rank of T, and in how many directions attention may change unseen."""
+def identifiability(model: MultiHead, examples: Sequence[Example]) -> list[Row]:
+    """One row per example: length in words and in tokens that attend, prediction, largest weight of any head; for each head the
+    share of its attention that its output cannot see, the rank of T, and in how many directions attention may change unseen."""
     batch = model.encode(examples)
     with torch.no_grad():
         prob = torch.softmax(model.run(batch).logits, dim=-1)
     found = effective(model, batch)
     largest = [float(one.attention.max()) for one in found]
-    return [{**case, **_heads(one)} for case, one in zip(cases(batch, prob, largest), found, strict=True)]
+    rows = zip(cases(batch, prob, largest), found, strict=True)
+    return [{**case, "n_tokens": one.attention.shape[-1], **_heads(one)} for case, one in rows]
 
 
 def _heads(one: Effective) -> Row:

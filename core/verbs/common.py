@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from core import device
-from core.models import registry
+from core.models import own, registry
 from core.models.classifier import Classifier
-from core.models.text_model import Model
+from core.models.text_model import Model, TextModel
 from core.reading import Reading, read
 from core.types import Refusal
 
@@ -28,7 +28,7 @@ def on_text(answer: Callable[[argparse.Namespace], Answer], *more: tuple[str, di
     """A verb that reads one text with one model, with further arguments."""
 
     def arguments(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--model", required=True, help="a name from `models`")
+        parser.add_argument("--model", required=True, help="a name from `models`, or a folder with a Transformer of your own")
         parser.add_argument("--text", required=True, help="sentence, story or premise; - reads standard input")
         parser.add_argument("--query", help="question or hypothesis")
         for name, settings in more:
@@ -44,8 +44,16 @@ def model_and_reading(args: argparse.Namespace) -> tuple[Classifier, Reading]:
 
 def of_kind(args: argparse.Namespace, kind: type[Model]) -> tuple[Model, Reading]:
     """`model_and_reading` for models of another kind."""
-    model = registry.needed(registry.load(args.model, device=device.best_device()), kind)
+    model = registry.needed(_loaded(args), kind)
+    args.model = model.card.name
     return model, read(model, _standard_input() if args.text == "-" else args.text, args.query)
+
+
+def _loaded(args: argparse.Namespace) -> TextModel:
+    """The committed model of that name, or the one in a folder, which reads two texts where two are given."""
+    if args.model not in registry.cards() and own.is_folder(args.model):
+        return own.load(args.model, "paraphrase" if args.query else "classification").to(device.best_device())
+    return registry.load(args.model, device=device.best_device())
 
 
 def _standard_input() -> str:

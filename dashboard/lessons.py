@@ -96,6 +96,15 @@ PAGES: dict[str, Page] = {
         },
         kind=Transformer,
     ),
+    "pruning": Page(
+        "pruning.py",
+        "transformer",
+        {
+            "criterion": ("attribution", "taylor", "accuracy", "attention", "random"),
+            "masked": tuple(map(str, range(0, 101, 10))),
+        },
+        kind=Transformer,
+    ),
     "tree": Page(
         "tree.py",
         "transformer",
@@ -105,6 +114,12 @@ PAGES: dict[str, Page] = {
             "units": ("words", "pieces"),
             "cut": MARKED,
         },
+        kind=Transformer,
+    ),
+    "triggers": Page(
+        "triggers.py",
+        "transformer",
+        {"trigger": tuple(map(str, range(1, 10))), "words": ("all", "0", "1", "2", "3", "4")},
         kind=Transformer,
     ),
 }

@@ -64,7 +64,7 @@ def scores_of(table: pd.DataFrame) -> HeadScores:
     layers = len({name.partition("_")[0] for name in heads})
 
     def read(name: str) -> torch.Tensor:
-        values = table[[f"{head}:{name}" for head in heads]].to_numpy(dtype=float)
+        values = table[[f"{head}:{name}" for head in heads]].to_numpy(dtype=float, copy=True)
         return torch.from_numpy(values).unflatten(1, (layers, -1))
 
     return HeadScores(**{name: read(name) for name in NAMES})

@@ -6,6 +6,7 @@ examples of one gold label. Random words are drawn anew for each test example.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -32,7 +33,8 @@ from core.types import Example
 
 SAMPLE = 500  # training examples that triggers are taken from, as in the authors' code
 WORDS_AT_ONCE = 512  # of training examples in a batch
-WORD_SEED = 0
+WORD_SEED, DRAW_SEED = 0, 1
+DRAWS = 5  # of random words that the table keeps, to be tried on a sentence
 SETTINGS: Row = {
     "nodes": NODES,
     "training_examples": SAMPLE,
@@ -41,13 +43,14 @@ SETTINGS: Row = {
     "least_score": LEAST,
     "near": NEAR,
     "word_seed": WORD_SEED,
+    "draw_seed": DRAW_SEED,
 }
 
 
 def triggers(model: Transformer, examples: Sequence[Example]) -> list[Row]:
-    """One row per label, its best three triggers, and gold label: the trigger (words, places, attribution, head), how many of
-    how many training examples gave one for that label, and on `n` test examples how many answers are right without it, with it,
-    and with random words instead, and how many are the trigger's label with it."""
+    """One row per label, its best three triggers, and gold label: the trigger (words, places, attribution, head, a few draws of
+    random words), how many of how many training examples gave one for that label, and on `n` test examples how many answers are
+    right without it, with it, and with random words instead, and how many are the trigger's label with it."""
     source = model.card.task.name
     train = data.load(source, "train")
     sample = data.load(source, "train", limit=SAMPLE)
@@ -60,7 +63,7 @@ def triggers(model: Transformer, examples: Sequence[Example]) -> list[Row]:
         for rank, one in enumerate(ranked(found, label), 1):
             with_it = predictions(model, [inserted(e, one.places) for e in examples]).argmax(-1)
             by_chance = predictions(model, with_random(one, examples, counts)).argmax(-1)
-            said = {"rank": rank, **written(one), "given": given, "of": len(sample)}
+            said = {"rank": rank, **written(one), "draws": draws(one, counts), "given": given, "of": len(sample)}
             rows += [said | row for row in effects(model, examples, label, before, with_it, by_chance)]
     return rows
 
@@ -82,6 +85,13 @@ def with_random(one: Trigger, examples: Sequence[Example], counts: Counter[str])
     generator = torch.Generator().manual_seed(WORD_SEED)
     words = alike(one.places, counts)
     return [inserted(example, drawn(one.places, words, generator)) for example in examples]
+
+
+def draws(one: Trigger, counts: Counter[str]) -> str:
+    """A few draws of random words for a trigger, a line each."""
+    generator = torch.Generator().manual_seed(DRAW_SEED)
+    words = alike(one.places, counts)
+    return "\n".join(" ".join(place.word for place in drawn(one.places, words, generator)) for _ in range(DRAWS))
 
 
 def effects(
@@ -122,3 +132,10 @@ def read(row: Mapping[str, Any]) -> Trigger:
         Place(word, int(segment), float(share)) for word, (segment, share) in zip(str(row["words"]).split(), parts, strict=True)
     )
     return Trigger(int(row["label"]), places, float(row["score"]), int(row["layer"]) - 1, int(row["head"]) - 1)
+
+
+def read_draws(row: Mapping[str, Any]) -> list[tuple[Place, ...]]:
+    """The draws of random words in a row of a table, at the trigger's places."""
+    own = read(row).places
+    lines = (line.split() for line in str(row["draws"]).split("\n"))
+    return [tuple(replace(place, word=word) for place, word in zip(own, line, strict=True)) for line in lines]

@@ -163,20 +163,14 @@ def summed(here: Here, frame: Any, found: Asked) -> None:
     t, words = here.t, found.table.words
     context = found.found.context[0].tolist()
     st.latex(formulas.weighted_sum(words, found.weights, found.values, context))
-    ends = np.vstack([np.zeros(2), found.found.parts[0].numpy().cumsum(0)])
-    lines = [
-        ("" if np.allclose(end, start) else word, (start[0], start[1]), (end[0], end[1]), False)
-        for word, start, end in zip(words, ends[:-1], ends[1:], strict=True)
-    ]
-    lines.append((t("steps.context"), (0.0, 0.0), (context[0], context[1]), True))
-    picture = vectors.arrows(lines)
+    parts = found.found.parts[0].numpy()
+    picture = vectors.chained([(word, (part[0], part[1])) for word, part in zip(words, parts, strict=True)], t("steps.context"))
     said = ", ".join(tokens.number(number) for number in context)
     alt = t("steps.sum_alt", context=said)
 
     def draw(look: Look) -> Any:
-        return vectors.plane(picture, x=t("steps.v1_axis"), y=t("steps.v2_axis"), alt_text=alt, look=look)
+        return vectors.plane(picture, x=t("steps.v1_axis"), y=t("steps.v2_axis"), alt_text=alt, chain=True, look=look)
 
-    parts = found.found.parts[0].numpy()
     shown = pd.DataFrame(
         {
             "word": [*words, t("steps.context")],

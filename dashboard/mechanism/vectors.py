@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from dashboard.axes import above, across, finished, tips, upward, value_axis, word_axis
@@ -18,6 +19,7 @@ from dashboard.theme import SCREEN, Look
 
 PLANE = 320  # pixels of a plane's side
 ARROW = ("name", "x0", "y0", "x", "y", "strong")
+SHORT = 0.1  # of the picture's extent: an arrow too short for a name of its own
 
 
 def arrows(vectors: Sequence[tuple[str, tuple[float, float], tuple[float, float], bool]]) -> pd.DataFrame:
@@ -25,11 +27,24 @@ def arrows(vectors: Sequence[tuple[str, tuple[float, float], tuple[float, float]
     return pd.DataFrame([(name, *start, *end, strong) for name, start, end, strong in vectors], columns=list(ARROW))
 
 
-def plane(frame: pd.DataFrame, *, x: str, y: str, alt_text: str, look: Look = SCREEN) -> Any:
-    """Arrows in a plane with the same scale both ways; an arrow without length is a dot."""
+def chained(parts: Sequence[tuple[str, tuple[float, float]]], name: str) -> pd.DataFrame:
+    """ARROW: the parts laid end to end, and in ink their sum under a `name`; a part that is too short bears no name."""
+    ends = np.vstack([np.zeros(2), np.cumsum([part for _, part in parts], axis=0)])
+    extent = np.ptp(ends, axis=0).max()
+    laid = [
+        (word if math.hypot(*part) > SHORT * extent else "", (a[0], a[1]), (b[0], b[1]), False)
+        for (word, part), a, b in zip(parts, ends[:-1], ends[1:], strict=True)
+    ]
+    return arrows([*laid, (name, (0.0, 0.0), (ends[-1][0], ends[-1][1]), True)])
+
+
+def plane(frame: pd.DataFrame, *, x: str, y: str, alt_text: str, chain: bool = False, look: Look = SCREEN) -> Any:
+    """Arrows in a plane with the same scale both ways; an arrow without length is a dot. In a `chain` the muted arrows
+    are named at their middle, since each begins where another ends.
+    """
     p, low, high = look.palette, *ends(frame)
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
-    axis = value_axis(tickMinStep=1)
+    axis = value_axis()
     data = frame.assign(
         angle=[turned(row) for row in frame.itertuples()], long=lambda f: f["x"].ne(f["x0"]) | f["y"].ne(f["y0"])
     )
@@ -51,17 +66,17 @@ def plane(frame: pd.DataFrame, *, x: str, y: str, alt_text: str, look: Look = SC
         base.mark_rule(strokeWidth=look.px(2.5)).encode(x2="x:Q", y2="y:Q", color=color, **start),
         head.encode(angle=alt.Angle("angle:Q", scale=None), color=color, tooltip=hover, **place),
         dots.encode(color=color, tooltip=hover, **place),
-        *names(base, place, color, look),
+        *names(base, chain, scale, color, look),
     ]
     return finished(layers, look, height=PLANE, width=PLANE, alt_text=alt_text)
 
 
 def ends(frame: pd.DataFrame) -> tuple[float, float]:
-    """Where both axes of a plane begin and end: at whole numbers around all arrows, with room for their names."""
+    """Where both axes of a plane begin and end: around zero and all arrows, with room for their names."""
     values = frame[["x0", "y0", "x", "y"]].to_numpy(dtype=float)
-    low, high = min(0.0, float(values.min())), max(1.0, float(values.max()))
-    room = 0.12 * (high - low)
-    return (low - room if low < 0 else -0.05 * high), high + room
+    low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
+    size = (high - low) or 1.0
+    return low - (0.12 if low < 0 else 0.05) * size, high + 0.12 * size
 
 
 def turned(row: Any) -> float:
@@ -77,10 +92,13 @@ def zero_lines(scale: alt.Scale, look: Look) -> list[Any]:
     return [across_zero, alt.Chart(zero).mark_rule(**rule).encode(x=alt.X("at:Q", scale=scale))]
 
 
-def names(base: Any, place: dict[str, Any], color: Any, look: Look) -> list[Any]:
-    """The arrows' names right above their tips, with a halo."""
+def names(base: Any, chain: bool, scale: alt.Scale, color: Any, look: Look) -> list[Any]:
+    """The arrows' names above their tips, or above their middle, with a halo."""
+    middle = "datum.strong ? 1 : 0.5" if chain else "1"
+    at = {f"at_{axis}": f"datum.{axis}0 + ({middle}) * (datum.{axis} - datum.{axis}0)" for axis in "xy"}
     style: dict[str, Any] = {"dy": -look.px(13), "align": "center", "fontWeight": 600}
-    text = base.encode(text="name:N", **place)
+    place: dict[str, Any] = {"x": alt.X("at_x:Q", scale=scale), "y": alt.Y("at_y:Q", scale=scale)}
+    text = base.transform_calculate(**at).encode(text="name:N", **place)
     halo = text.mark_text(stroke=look.palette.page, strokeWidth=look.px(4), strokeJoin="round", **style)
     return [halo, text.mark_text(**style).encode(color=color)]
 
@@ -93,10 +111,11 @@ def shares(
     labels = word_axis(words, labelColor=p.ink, labelLimit=look.px(96))
     tall = alt.Y("position:O", axis=labels, scale=alt.Scale(padding=0.25))
     hover = tips(("word:N", " ", None), ("value:Q", x, ".3f"))
-    base = alt.Chart(frame).encode(y=tall, tooltip=hover)
+    ends = frame[["value", before]].max(axis=1) if before else frame["value"]
+    base = alt.Chart(frame.assign(end=ends)).encode(y=tall, tooltip=hover)
     layers = [base.mark_bar(color=p.ink).encode(x=across("value", x, (0.0, 1.0)))]
-    number = base.mark_text(align="left", dx=look.px(5), color=p.ink)
-    layers.append(number.encode(x=across("value", x, (0.0, 1.0)), text=alt.Text("value:Q", format=".2f")))
+    number = base.mark_text(align="left", dx=look.px(6), color=p.ink)
+    layers.append(number.encode(x=across("end", x, (0.0, 1.0)), text=alt.Text("value:Q", format=".2f")))
     if before:
         tick = base.mark_tick(color=p.muted, thickness=look.px(3), size=look.px(20))
         layers.append(tick.encode(x=across(before, x, (0.0, 1.0))))
@@ -129,7 +148,9 @@ def by_dimension(
 
 def logarithmic(field: str, title: str) -> alt.Y:
     """A vertical axis on which each step doubles."""
-    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(type="log", base=2, nice=False), axis=value_axis(tickCount=6))
+    return alt.Y(
+        f"{field}:Q", title=title, scale=alt.Scale(type="log", base=2, nice=False, domainMin=0.5), axis=value_axis(tickCount=6)
+    )
 
 
 def windowed(
@@ -145,7 +166,7 @@ def windowed(
     axis = word_axis(labels, values=list(range(1, len(words) + 1)), labelColor=p.ink, labelLimit=look.px(96))
     place: dict[str, Any] = {"y": alt.Y("position:Q", scale=rows, axis=axis)}
     key = alt.Legend(title=None, orient="top", symbolOpacity=1)
-    color = alt.Color("kind:N", legend=key, scale=alt.Scale(domain=list(names), range=[p.line, p.ink, p.muted]))
+    color = alt.Color("kind:N", legend=key, scale=alt.Scale(domain=list(names), range=[p.seq[4], p.ink, p.muted]))
     hover = tips(("word:N", " ", None), ("before:Q", names[0], ".3f"), ("after:Q", names[1], ".3f"))
     base = alt.Chart(frame).encode(tooltip=hover, **place)
     line = alt.Chart(curve.assign(kind=names[2])).mark_line(strokeDash=[5, 3], strokeWidth=look.px(2))

@@ -148,5 +148,6 @@ def strongest(shown: pd.DataFrame) -> dict[str, object]:
 def published() -> tuple[float, float]:
     """What is known second-hand: accuracy of BERT-base on MNLI's entailment without and with two words, in percent."""
     rows = pd.read_csv(resources.PUBLISHED)
-    rows = rows[(rows["paper"] == PAPER) & (rows["table"] == "Attack table")].set_index("metric")["value"]
-    return float(rows["accuracy without a trigger"]), float(rows["accuracy with the trigger (with, math)"])
+    rows = rows[(rows["paper"] == PAPER) & (rows["table"] == "Attack table")]
+    value = dict(zip(rows["metric"], rows["value"], strict=True))
+    return float(value["accuracy without a trigger"]), float(value["accuracy with the trigger (with, math)"])

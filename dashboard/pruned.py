@@ -70,12 +70,16 @@ def scores(model_name: str, sister: bool = False) -> HeadScores:
     return head_importance.scores_of(table[table["sister"] == int(sister)])
 
 
-def orders(model_name: str, seed: int) -> Orders:
-    """Every criterion's order of heads, chance with a seed."""
+def rankings(model_name: str) -> dict[str, list[int]]:
+    """The order of heads under each criterion but chance. Refuses where heads were not ranked."""
+    return pruning.rankings(resources.cards()[model_name], resources.results(RANKED, model_name))
+
+
+def orders(model_name: str, ranked: Mapping[str, Sequence[int]], seed: int) -> Orders:
+    """The orders of heads that there are, chance with a seed."""
     card = resources.cards()[model_name]
-    found = pruning.rankings(card, resources.results(RANKED, model_name))
-    found[CHANCE] = ordered(random_importance(card.layers, card.heads, seed))
-    return tuple((name, tuple(found[name])) for name in CRITERIA)
+    found = {**ranked, CHANCE: ordered(random_importance(card.layers, card.heads, seed))}
+    return tuple((name, tuple(found[name])) for name in CRITERIA if name in found)
 
 
 def importance(model_name: str, criterion: str, seed: int) -> np.ndarray:
@@ -147,7 +151,7 @@ def correlations(criterion: str) -> pd.DataFrame:
             rho = float(spearmanr(values[one], values[other]).statistic)
             shares = {"mean": tau.kendall_tau, "low": tau.low, "high": tau.high, "spearman": rho, "n": tau.n}
             rows.append({"one": one, "other": other, **shares})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["one", "other", "mean", "low", "high", "spearman", "n"])
 
 
 def halves(name: str, own: HeadScores, criterion: str) -> dict[str, object]:

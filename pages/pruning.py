@@ -13,7 +13,21 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.attattr.heads import CHANCE, CRITERIA, STEPS
-from dashboard import charts, controls, evidence, exhibits, kept, lessons, link, pruned, quality, resources, shell, tokens
+from dashboard import (
+    charts,
+    controls,
+    evidence,
+    exhibits,
+    kept,
+    lessons,
+    link,
+    own_model,
+    pruned,
+    quality,
+    resources,
+    shell,
+    tokens,
+)
 from dashboard.exhibits import Exhibit
 from dashboard.pruned import Pruned
 from dashboard.resources import Choice
@@ -27,9 +41,13 @@ CELL = 27  # pixels of a head on the map
 
 @dataclass(frozen=True)
 class View:
-    """One text under one ranking, how many percent of the heads are masked, and the places for what changes that."""
+    """One text under one ranking, how many percent of the heads are masked, and the places for what changes that.
+
+    `names` are the rankings that there are, in words; chance alone where the model's heads were not ranked.
+    """
 
     found: Pruned
+    names: dict[str, str]
     criterion: str
     masked: int
     order: tuple[int, ...]
@@ -50,19 +68,24 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
 def looked(here: Here, choice: Choice, picked: controls.Picked) -> View:
     """The text under the page's controls; says the prediction and what the reader should know about the text."""
     t = here.t
+    ranked: dict[str, list[int]] = {}
+    with shell.guarded(here):
+        ranked = pruned.rankings(choice.model)
+    names = {name: t(f"criterion.{name}") for name in CRITERIA if name in ranked or name == CHANCE}
     with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
-        names = {name: t(f"criterion.{name}") for name in CRITERIA}
-        criterion = controls.choose(here, "criterion", names, t("control.criterion"), help_text=t("control.criterion_help"))
+        criterion = CHANCE
+        if ranked:
+            criterion = controls.choose(here, "criterion", names, t("control.criterion"), help_text=t("control.criterion_help"))
         seed = controls.seed(here) if criterion == CHANCE else here.link.seed
         place = st.container(width="content")
         results = st.container(horizontal=True, width="content", gap="large")
-    orders = pruned.orders(choice.model, seed)
+    orders = pruned.orders(choice.model, ranked, seed)
     with shell.computing(here, 360) as waiting:
         found = resources.compute(pruned.pruned, choice, waiting=waiting, orders=orders)
     controls.show_prediction(here, picked.place, found.prediction)
     controls.show_query(here, choice)
     shell.show_notes(here, found.notes)
-    return View(found, criterion, int(here.key("masked")), dict(orders)[criterion], place, results)
+    return View(found, names, criterion, int(here.key("masked")), dict(orders)[criterion], place, results)
 
 
 def experiment(here: Here, choice: Choice, view: View) -> bool:
@@ -114,7 +137,7 @@ def show_results(here: Here, choice: Choice, view: View) -> None:
     with view.results:
         prob = tokens.number(float(found.prob[view.criterion][step]))
         st.html(tokens.big_number_html(t("results.prob", label=label), prob), width="content")
-        with shell.guarded(here):
+        if len(view.names) > 1:
             mean = pruned.accuracy(resources.table(pruned.curves, choice.model), view.criterion, view.masked)
             st.html(tokens.big_number_html(t("results.accuracy"), f"{tokens.number(100 * mean, 1)} %"), width="content")
 
@@ -122,12 +145,12 @@ def show_results(here: Here, choice: Choice, view: View) -> None:
 def head_map(here: Here, choice: Choice, view: View, revealed: bool) -> None:
     """Layers × heads by importance, those that are masked crossed out."""
     t = here.t
-    values = pruned.importance(choice.model, view.criterion, here.link.seed)
-    table = pruned.marked(values, view.order, 100 - view.masked if revealed else 100)
-    top, signed = float(abs(values).max()), bool((values < 0).any())
+    scores = pruned.importance(choice.model, view.criterion, here.link.seed)
+    table = pruned.marked(scores, view.order, 100 - view.masked if revealed else 100)
+    top, signed = float(abs(scores).max()), bool((scores < 0).any())
     ends = tokens.Legend(tokens.number(-top if signed else 0.0, 3), tokens.number(top, 3, sign=signed), signed)
     gone = int(table["masked"].sum())
-    first = table.iloc[int(values.argmax())]
+    first = table.iloc[int(scores.argmax())]
     said = {"layer": int(first["layer"]), "head": int(first["head"]), "value": tokens.number(top, 3)}
     alt = t("map.alt", criterion=t(f"criterion.{view.criterion}"), n=len(table), gone=gone, **said)
 
@@ -137,8 +160,11 @@ def head_map(here: Here, choice: Choice, view: View, revealed: bool) -> None:
 
     title = t("map.title", criterion=t(f"criterion.{view.criterion}"))
     with exhibits.head(here, title, tokens.legend_html([ends]), small=True) as frame:
-        caption = t(f"map.{view.criterion}", n=len(pruned.scores(choice.model).prob), seed=here.link.seed)
-        tables = {t("map.shown"): table, t("map.all"): pruned.heads(choice.model)}
+        tables, values = {t("map.shown"): table}, {"seed": here.link.seed}
+        if len(view.names) > 1:
+            tables |= {t("map.all"): pruned.heads(choice.model)}
+            values |= {"n": len(pruned.scores(choice.model).prob)}
+        caption = t(f"map.{view.criterion}", **values)
         note = t("map.note", gone=gone, n=len(table)) if gone else ""
         exhibits.show(here, frame, Exhibit("map", caption, t("map.source"), tables, draw, alt, cited=False), note)
 
@@ -155,15 +181,14 @@ def curve(here: Here, view: View, about: str) -> None:
     label = t.label(found.labels[found.predicted])
     table = pruned.sentence(found)
     table = table.assign(said=[t.label(name) for name in table.pop("label")])
-    said = ", ".join(f"{t(f'criterion.{name}')}: {pruned.measured(t, found, name)}" for name in CRITERIA)
+    said = ", ".join(f"{name}: {pruned.measured(t, found, code)}" for code, name in view.names.items())
     alt = t("curve.alt", label=label, p=tokens.number(found.prediction[found.labels[found.predicted]]), values=said)
     y = t("curve.y", label=label)
 
     def draw(look: Look) -> Any:
         words: dict[str, Any] = {"x": t("curve.x"), "y": y, "alt_text": alt}
         level = 0.5 if len(found.labels) == 2 else None
-        names = {name: t(f"criterion.{name}") for name in CRITERIA}
-        return kept.curves(table, names, view.criterion, **words, at=view.masked, level=level, height=250, look=look)
+        return kept.curves(table, view.names, view.criterion, **words, at=view.masked, level=level, height=250, look=look)
 
     with exhibits.head(here, t("curve.title"), small=True) as frame:
         shown = table.assign(series=[t(f"criterion.{name}") for name in table["series"]])
@@ -209,6 +234,9 @@ def agreement(here: Here, choice: Choice) -> None:
             st.caption(t("agreement.chance"))
             return
         table = resources.table(pruned.correlations, criterion)
+        if table.empty:
+            st.caption(t("agreement.none"))
+            return
         shown = table.assign(group=[pruned.pair(t, row["one"], row["other"]) for row in table.to_dict("records")])
         shown = shown.assign(series=t("agreement.x"))[["group", "series", "mean", "low", "high", "spearman", "n"]]
         said = ", ".join(f"{row['group']} {tokens.number(row['mean'])}" for row in shown.to_dict("records"))
@@ -224,6 +252,7 @@ def agreement(here: Here, choice: Choice) -> None:
 
 here = shell.start("pruning")
 picked = controls.picker(here)
+own_model.offer(here)
 if picked.choice is not None:
     with shell.guarded(here):
         lesson(here, picked.choice, picked)

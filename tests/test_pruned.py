@@ -77,11 +77,13 @@ def test_curves_count_right_answers() -> None:
 
 @pytest.mark.usefixtures("made_tables")
 def test_orders_and_importances_come_from_the_table() -> None:
-    orders = dict(pruned.orders("sst2/minilm", 3))
+    ranked = pruned.rankings("sst2/minilm")
+    orders = dict(pruned.orders("sst2/minilm", ranked, 3))
     values = pruned.importance("sst2/minilm", "attribution", 3)
     assert list(orders) == list(CRITERIA) and all(sorted(order) == list(range(72)) for order in orders.values())
     assert list(np.argsort(-values.ravel(), kind="stable")) == list(orders["attribution"])
-    assert orders["random"] != dict(pruned.orders("sst2/minilm", 4))["random"]
+    assert orders["random"] != dict(pruned.orders("sst2/minilm", ranked, 4))["random"]
+    assert [name for name, _ in pruned.orders("sst2/minilm", {}, 3)] == ["random"]
     assert set(pruned.heads("sst2/minilm")) == {"layer", "head", "attribution", "taylor", "accuracy", "attention"}
 
 

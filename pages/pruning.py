@@ -137,9 +137,10 @@ def show_results(here: Here, choice: Choice, view: View) -> None:
     with view.results:
         prob = tokens.number(float(found.prob[view.criterion][step]))
         st.html(tokens.big_number_html(t("results.prob", label=label), prob), width="content")
-        if len(view.names) > 1:
-            mean = pruned.accuracy(resources.table(pruned.curves, choice.model), view.criterion, view.masked)
-            st.html(tokens.big_number_html(t("results.accuracy"), f"{tokens.number(100 * mean, 1)} %"), width="content")
+        with shell.guarded(here):
+            if len(view.names) > 1:
+                mean = pruned.accuracy(resources.table(pruned.curves, choice.model), view.criterion, view.masked)
+                st.html(tokens.big_number_html(t("results.accuracy"), f"{tokens.number(100 * mean, 1)} %"), width="content")
 
 
 def head_map(here: Here, choice: Choice, view: View, revealed: bool) -> None:

@@ -7,9 +7,9 @@ where its figures come from (model and checksum, data, split, n, settings, comma
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,8 @@ class Experiment:
     precise: bool = True  # in double precision
     whole: bool = False
     split: str = "test"  # where none is named
-    examples: Callable[[str, str, int | None], list[Example]] | None = None  # where not all of the split are asked
+    examples: Callable[[str, str, int | None], list[Example]] | None = None  # where others are asked than those of the split
+    most: Mapping[str, int] = field(default_factory=dict)  # examples of a data set whose whole split would take too long
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -86,8 +87,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         split=head_importance.SPLIT,
         examples=head_importance.examples,
     ),
-    "pruning": Experiment(pruning.pruning, pruning.SETTINGS, Transformer, precise=False, examples=pruning.examples),
-    "triggers": Experiment(triggers.triggers, triggers.SETTINGS, Transformer, precise=False, whole=True),
+    "pruning": Experiment(pruning.pruning, pruning.SETTINGS, Transformer, precise=False, most=pruning.MOST),
+    "triggers": Experiment(triggers.triggers, triggers.SETTINGS, Transformer, precise=False, whole=True, most=triggers.MOST),
     **{
         name: Experiment(rows, {}, variants=of)
         for name, rows, of in (
@@ -148,6 +149,7 @@ def run(
         raise Refusal("out_of_range", f"--workers is {workers}; at least 1 is allowed.", given=workers)
     card = registry.needed(_model(name, model_name), EXPERIMENTS[name].kind).card
     split = split or EXPERIMENTS[name].split
+    limit = min((n for n in (limit, EXPERIMENTS[name].most.get(dataset)) if n is not None), default=None)
     examples = (EXPERIMENTS[name].examples or _load)(dataset, split, limit)
     settings = _settings(name, card, dataset, split, len(examples), limit)
     path = path_of(name, model_name, root)

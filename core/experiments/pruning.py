@@ -10,7 +10,6 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from core import data
 from core.attattr.heads import CHANCE, CRITERIA, STEPS, kept, lowest_masked, mask, ordered, random_importance, ranking
 from core.experiments import tables
 from core.experiments.cases import Row, cases
@@ -29,11 +28,6 @@ SETTINGS: Row = {
     "order_seed": ORDER_SEED,
 }
 ALL, NONE = "all:100", "none:0"
-
-
-def examples(source: str, split: str, limit: int | None) -> list[Example]:
-    """The whole of SST and RTE, 600 examples of the others."""
-    return data.load(source, split, limit=min((n for n in (limit, MOST.get(source)) if n is not None), default=None))
 
 
 def pruning(model: Transformer, examples: Sequence[Example]) -> list[Row]:

@@ -32,6 +32,7 @@ from core.models.transformer import Transformer
 from core.types import Example
 
 SAMPLE = 500  # training examples that triggers are taken from, as in the authors' code
+MOST = {"mnli": 1200}  # test examples, where the whole split would take more than a quarter of an hour on one core
 WORDS_AT_ONCE = 512  # of training examples in a batch
 WORD_SEED, DRAW_SEED = 0, 1
 DRAWS = 5  # of random words that the table keeps, to be tried on a sentence

@@ -50,11 +50,11 @@ def table(here: Here, name: str, default: Table, columns: dict[str, str]) -> Tab
 
     numbers = {
         column: st.column_config.NumberColumn(
-            heading, min_value=-LARGEST, max_value=LARGEST, step=0.01, format="%.3g", width=64
+            heading, min_value=-LARGEST, max_value=LARGEST, step=0.01, format="%.3g", width=56
         )
         for column, heading in columns.items()
     }
-    word = st.column_config.TextColumn(here.t("editor.word"), max_chars=LONGEST, width=84)
+    word = st.column_config.TextColumn(here.t("editor.word"), max_chars=LONGEST, width=72)
     found = st.data_editor(
         frame,
         key=key,

@@ -84,6 +84,13 @@ def weighted_sum(
     return aligned([r"c = \sum_t \alpha_t v_t &", *lines, rf"c &= {vector(context, exact=False)}"])
 
 
+def single(weights: Sequence[float], values: Sequence[float], total: float) -> str:
+    """A weighted sum of single numbers, a line for each two."""
+    parts = [rf"{rounded(weight)}\cdot{bracketed(value)}" for weight, value in zip(weights, values, strict=True)]
+    pairs = [" + ".join(parts[start : start + 2]) for start in range(0, len(parts), 2)]
+    return aligned([f"c &= {pairs[0]}", *(rf"&\quad + {pair}" for pair in pairs[1:]), f"&= {rounded(total)}"])
+
+
 def by_score(
     name: str, words: Sequence[str], query: Sequence[float], keys: Sequence[Sequence[float]], scores: Sequence[float]
 ) -> str:

@@ -7,7 +7,7 @@ import streamlit as st
 import torch
 
 from core.mechanism import Steps, self_attention
-from dashboard import charts, controls, exhibits, frames, shell, texts, tokens
+from dashboard import controls, exhibits, frames, matrix, shell, texts, tokens
 from dashboard.exhibits import Exhibit
 from dashboard.mechanism import editor, examples, formulas, telling
 from dashboard.mechanism.numbers import Table, short
@@ -21,7 +21,7 @@ CELL = 34  # pixels of a matrix's row
 
 def show(here: Here) -> None:
     """The words' numbers on the left, one word's question on the right; both heads as matrices below."""
-    left, right = st.columns([5, 6], gap="medium")
+    left, right = st.columns(2, gap="medium")
     with left:
         table = vectors(here)
     if table is None:
@@ -33,7 +33,7 @@ def show(here: Here) -> None:
     if controls.revealed(here, "heads"):
         for place, column in enumerate(st.columns(2, gap="medium")):
             with column, shell.guarded(here):
-                matrix(here, table, found, place)
+                whole(here, table, found, place)
 
 
 def vectors(here: Here) -> Table | None:
@@ -108,16 +108,17 @@ def in_words(table: Table, query: list[float], keys: list[list[float]], found: S
     return formulas.aligned([r"q \cdot k_t / \sqrt{d} &= s_t", *lines])
 
 
-def matrix(here: Here, table: Table, found: Steps, place: int) -> None:
+def whole(here: Here, table: Table, found: Steps, place: int) -> None:
     """One head: who looks at whom."""
     t, words = here.t, table.words
     cells = frames.matrix(found.weights[place].numpy(), words, words)
-    pairs = ", ".join(f"{asks} → {key} {tokens.number(weight)}" for asks, key, weight in frames.strongest_pairs(cells, 4))
+    strongest = matrix.strongest(cells, 4).to_dict("records")
+    pairs = ", ".join(f"{row['query_word']} → {row['key_word']} {tokens.number(row['weight'])}" for row in strongest)
     alt = t("heads.matrix_alt", head=place + 1, values=pairs)
 
     def draw(look: Look) -> Any:
         drawn: dict[str, Any] = {"rows": words, "columns": words, "largest": 1.0, "cell": CELL, "look": look}
-        return charts.heatmap(cells, value=t("heads.weight"), x=t("heads.key"), y=t("heads.query"), alt_text=alt, **drawn)
+        return matrix.matrix(cells, value=t("heads.weight"), x=t("heads.key"), y=t("heads.query"), alt_text=alt, **drawn)
 
     with exhibits.figure(here, f"head-{place + 1}", t("heads.head_name", head=place + 1)) as frame:
         st.html(tokens.legend_html([tokens.Legend("0", "1")]))

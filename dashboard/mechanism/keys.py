@@ -7,7 +7,7 @@ from dashboard.mechanism.numbers import MOST, codes, vector_codes
 TEMPERATURES = ("1", "0.25", "0.5", "2", "5")
 DIMENSIONS = (2, 4, 8, 16, 32, 64, 128, 256, 512)
 REACHES = ("2", "1", "3", "4", "5", "10")
-SIGNALS = ("1", *(f"{quarter / 4:g}" for quarter in range(-16, 17) if quarter != 4))
+SIGNALS = ("3", *(f"{quarter / 4:g}" for quarter in range(-16, 17) if quarter != 12))
 LAST_STEP = 20  # of the translation, beyond the longest sentence
 
 KEYS: Mapping[str, Sequence[str]] = {

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard import controls, exhibits, shell, texts, tokens
 from dashboard.exhibits import Exhibit
-from dashboard.mechanism import telling, trained
+from dashboard.mechanism import formulas, telling, trained
 from dashboard.mechanism.examples import DOUBTS, Doubt
 from dashboard.mechanism.trained import Six
 from dashboard.shell import Here
@@ -42,15 +42,17 @@ def show(here: Here) -> None:
     t = here.t
     telling.idea(here, "picture")
     choice = trained.pick(here)
-    if choice is not None:
-        with shell.guarded(here):
+    found: Six | None = None
+    with shell.guarded(here):
+        if choice is not None:
             found = trained.read(here, choice)
+            shell.show_notes(here, found.notes)
             scales(here, found)
     with shell.guarded(here):
         doubt(here)
-    if choice is not None:
+    if found is not None:
         with shell.guarded(here):
-            sentence(here, trained.read(here, choice))
+            sentence(here, found)
     for column, name in zip(st.columns(2, gap="medium"), ("known", "asked"), strict=True):
         column.html(tokens.argument_html(None, t(f"picture.{name}_title"), t(f"picture.{name}_text")))
     if st.button(t("picture.next"), icon=":material/gavel:", key="mechanism-agreement"):
@@ -94,8 +96,7 @@ def doubt(here: Here) -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(t("predict.guessed", guess=words[int(option)], measured=decides), width="content")
                 controls.guess_again(here, about)
-        written = " + ".join(rf"{w:.2f}\cdot({v:g})" for w, v in zip(case.weights, case.values, strict=True))
-        st.latex(rf"\begin{{aligned}}c &= {written}\\ &= {total:.2f}\end{{aligned}}")
+        st.latex(formulas.single(case.weights, case.values, total))
         draw = partial(strips_chart, rows, words, legends=legends(here), numbers=True, part=t("figure.part"))
         shown = pd.DataFrame({"word": list(words), "weight": case.weights, "value": case.values, "part": parts})
         caption = t("picture.doubt_caption", total=tokens.number(total, sign=True))

@@ -53,7 +53,7 @@ def show(here: Here) -> None:
     with left, shell.guarded(here):
         variance(here, found, dimension, words)
     with right, shell.guarded(here):
-        entropy(here, found, words)
+        entropy(here, found, dimension, words)
     with shell.guarded(here):
         one_draw(here, dimension, int(words), seed)
 
@@ -72,7 +72,7 @@ def variance(here: Here, found: pd.DataFrame, dimension: int, words: str) -> Non
         curve(here, frame, found, "variance", words)
 
 
-def entropy(here: Here, found: pd.DataFrame, words: str) -> None:
+def entropy(here: Here, found: pd.DataFrame, dimension: int, words: str) -> None:
     """How evenly the softmax shares out, after a guess on how much one word gets."""
     t = here.t
     with exhibits.figure(here, "entropy", t("scaling.entropy_title")) as frame:
@@ -82,6 +82,12 @@ def entropy(here: Here, found: pd.DataFrame, words: str) -> None:
         if option:
             share = t("scaling.percent", share=f"{100 * of(found, ASKED, 'largest'):.0f}")
             telling.guessed(here, "scaling", t(f"scaling.{option}"), share)
+        plain, scaled = (of(found, dimension, "entropy", scaled) for scaled in (False, True))
+        st.latex(
+            rf"\begin{{aligned}} H &= -\textstyle\sum_t \alpha_t \ln \alpha_t \;\le\; \ln {words} = {log(int(words)):.2f} \\"
+            rf"\text{{{t('scaling.measured')}}} &: {plain:.2f} \\ \text{{{t('scaling.measured')}}}, /\sqrt{{d}} &: {scaled:.2f}"
+            r"\end{aligned}"
+        )
         curve(here, frame, found, "entropy", words)
 
 

@@ -74,7 +74,7 @@ def show(here: Here) -> None:
             names = {code: code for code in sorted(TEMPERATURES, key=float)}
             help_text = t("steps.temperature_help")
             temperature = float(controls.choose(here, "temperature", names, t("steps.temperature"), help_text=help_text))
-    left, right = st.columns([5, 6], gap="medium")
+    left, right = st.columns(2, gap="medium")
     with left:
         given = numbers(here)
     with right, shell.guarded(here):
@@ -128,7 +128,7 @@ def scores(here: Here, frame: Any, found: Asked) -> None:
         return vectors.plane(picture, x=t("steps.first"), y=t("steps.second"), alt_text=alt, look=look)
 
     def bars(look: Look) -> Any:
-        return charts.bars(table, found.table.words, x=t("steps.score"), alt_text=alt, signed=True, look=look)
+        return charts.bars(table, found.table.words, x=t("steps.score"), alt_text=alt, look=look)
 
     beside(plane(here.look), bars(here.look), "scores")
     caption, note = t("steps.scores_caption"), t("steps.scores_reading", word=texts.plain(found.table.words[found.most]))

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dashboard import controls, tokens
-from dashboard.lessons import PAGES
 from dashboard.mechanism.editor import set_key
+from dashboard.mechanism.keys import KEYS
 from dashboard.shell import Here
 
 
@@ -32,12 +32,11 @@ def guessed(here: Here, chapter: str, guess: str, measured: str) -> None:
 
 
 def onward(here: Here, chapter: str) -> None:
-    """A button to the next chapter, and the sentence that leads there."""
-    chapters = PAGES[here.page].keys["chapter"]
-    place = chapters.index(chapter) + 1
-    if place < len(chapters):
-        following = chapters[place]
-        label = here.t("chapter.next", name=here.t(f"chapter.{following}"))
-        st.button(
-            label, key="mechanism-next", icon=":material/arrow_forward:", on_click=lambda: set_key(here, "chapter", following)
-        )
+    """A button to what comes next: in the first chapter the next step, else the next chapter."""
+    way = [("steps", "step", step) for step in KEYS["step"]]
+    way += [("chapter", "chapter", name) for name in KEYS["chapter"][1:]]
+    at = way.index(("steps", "step", here.key("step")) if chapter == "steps" else ("chapter", "chapter", chapter))
+    if at + 1 < len(way):
+        words, key, code = way[at + 1]
+        label = here.t("chapter.next", name=here.t(f"{words}.{code}"))
+        st.button(label, key="mechanism-next", icon=":material/arrow_forward:", on_click=lambda: set_key(here, key, code))

@@ -101,12 +101,10 @@ def pick(here: Here) -> Choice | None:
 
 
 def read(here: Here, choice: Choice) -> Six:
-    """The six on a text, with what the reader should know about it."""
+    """The six on a text."""
     with shell.computing(here, 330) as waiting:
         others = [name for name in there() if name != FIRST]
-        found = resources.compute(six, choice, others=others, waiting=waiting)
-    shell.show_notes(here, found.notes)
-    return found
+        return resources.compute(six, choice, others=others, waiting=waiting)
 
 
 def show(here: Here) -> None:
@@ -117,6 +115,7 @@ def show(here: Here) -> None:
     if choice is None:
         return
     found = read(here, choice)
+    shell.show_notes(here, found.notes)
     legends = [tokens.Legend("0", t("strips.largest"))]
     with exhibits.figure(here, "six-trained", html=tokens.legend_html(legends)) as frame:
         with frame:

@@ -19,6 +19,7 @@ from dashboard.theme import SCREEN, Look
 
 PLANE = 320  # pixels of a plane's side
 ARROW = ("name", "x0", "y0", "x", "y", "strong")
+NEAR = 0.12  # of an axis to 1: where a tick would stand in a number
 SHORT = 0.1  # of the picture's extent: an arrow too short for a name of its own
 
 
@@ -111,14 +112,17 @@ def shares(
     labels = word_axis(words, labelColor=p.ink, labelLimit=look.px(96))
     tall = alt.Y("position:O", axis=labels, scale=alt.Scale(padding=0.25))
     hover = tips(("word:N", " ", None), ("value:Q", x, ".3f"))
-    ends = frame[["value", before]].max(axis=1) if before else frame["value"]
+    ends = frame["value"]
+    if before:
+        ends = ends.mask((frame[before] - ends).between(0, NEAR), frame[before])
     base = alt.Chart(frame.assign(end=ends)).encode(y=tall, tooltip=hover)
     layers = [base.mark_bar(color=p.ink).encode(x=across("value", x, (0.0, 1.0)))]
     number = base.mark_text(align="left", dx=look.px(6), color=p.ink)
     layers.append(number.encode(x=across("end", x, (0.0, 1.0)), text=alt.Text("value:Q", format=".2f")))
     if before:
-        tick = base.mark_tick(color=p.muted, thickness=look.px(3), size=look.px(20))
-        layers.append(tick.encode(x=across(before, x, (0.0, 1.0))))
+        for color, thick in ((p.page, 7), (p.muted, 3)):
+            tick = base.mark_tick(color=color, thickness=look.px(thick), size=look.px(20))
+            layers.append(tick.encode(x=across(before, x, (0.0, 1.0))))
     edge = 0 if look.export else 60
     return finished(layers, look, height=row * len(words) + edge, alt_text=alt_text)
 

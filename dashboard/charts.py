@@ -229,49 +229,6 @@ def line(
     return finished(layers, look, height=height, alt_text=alt_text, legend=several)
 
 
-def heatmap(
-    frame: pd.DataFrame,
-    *,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    value: str,
-    alt_text: str,
-    x: str | None = None,
-    y: str | None = None,
-    cell: float = 16,
-    turned: bool = True,
-    signed: bool = False,
-    largest: float | None = None,
-    selected: tuple[int, int] | None = None,
-    select: str = "",
-    look: Look = SCREEN,
-) -> Any:
-    """Cells of a `frames.matrix` frame, labels by position, long ones `turned` on top.
-
-    `select` names a click selection with fields query and key; `selected` outlines a cell.
-    """
-    p = look.palette
-    top = largest or float(frame["weight"].abs().max()) or 1.0
-    scale = alt.Scale(domain=[-top if signed else 0, top], range=list(p.div if signed else p.seq), clamp=True)
-    small = {"labelFontSize": max(9, look.base - 2)} if turned else {}
-    over = {"orient": "top", "labelAngle": -90, "labelLimit": look.px(58), "labelAlign": "left", "labelBaseline": "middle"}
-    wide = word_axis(columns, **({"title": x, "labelAngle": 0} | small | (over if turned else {})))
-    tall = word_axis(rows, title=y, labelLimit=look.px(90), **small)
-    hover = tips(("query_word:N", y or "↓", None), ("key_word:N", x or "→", None), ("weight:Q", value, ".3f"))
-    base = alt.Chart(frame).encode(x=alt.X("key:O", axis=wide), y=alt.Y("query:O", axis=tall))
-    cells = base.encode(color=alt.Color("weight:Q", legend=None, scale=scale), tooltip=hover).mark_rect()
-    layers = [cells.add_params(alt.selection_point(name=select, fields=["query", "key"])) if select else cells]
-    if selected is not None:
-        chosen = base.transform_filter(f"datum.query == {selected[0]:d} && datum.key == {selected[1]:d}")
-        layers += [
-            chosen.mark_rect(filled=False, stroke=color, strokeWidth=width)
-            for color, width in ((p.page, look.px(5)), (p.ink, look.px(2.5)))
-        ]
-    edge = 0 if look.export else 72 if turned else 56
-    height, width = cell * len(rows) + edge, cell * len(columns)
-    return finished(layers, look, alt_text=alt_text, height=height, width=width)
-
-
 def bars(
     frame: pd.DataFrame,
     words: Sequence[str],

@@ -57,6 +57,33 @@ class Sentence:
     notes: tuple[Note, ...]
 
 
+@dataclass(frozen=True)
+class Grid:
+    """A number for every head, "layer head" (NaN: undefined), the chosen one marked; `largest` is the scale's end where it is
+    fixed, `table` what is downloaded where it is more than these numbers."""
+
+    name: str
+    values: np.ndarray
+    caption: str
+    at: tuple[int, int] | None
+    signed: bool = False
+    largest: float | None = None
+    exponent: float = 1.0
+    table: pd.DataFrame | None = None
+
+    @property
+    def end(self) -> float:
+        """The end of the scale."""
+        return self.largest or float(np.nanmax(np.abs(self.values))) or 1.0
+
+    @property
+    def legend(self) -> str:
+        """The scale, to stand above the cells."""
+        digits = 0 if self.largest else 3
+        low, high = tokens.number(-self.end if self.signed else 0.0, digits), tokens.number(self.end, digits, sign=self.signed)
+        return tokens.legend_html([tokens.Legend(low, high, self.signed)])
+
+
 def seen(model: Transformer, reading: Reading, *, target: str | None = None) -> Sentence:
     """What each weight contributes to the probability of `target`, the predicted label by default."""
     batch, labels = model.encode([reading.example]), model.card.task.labels

@@ -101,7 +101,9 @@ def matrix(
     """
     end = largest or float(frame["weight"].abs().max()) or 1.0
     sort: Any = "descending" if upward else "ascending"
-    wide = alt.X("key:O", axis=_above(columns, x, special, look) if turned else _below(columns, x, look))
+    count, across = frame["query"].nunique(), frame["key"].nunique()
+    top = _above(columns, x, special, across, look) if turned else word_axis(columns, title=x, labelAngle=0)
+    wide = alt.X("key:O", axis=top)
     tall = alt.Y("query:O", sort=sort, axis=_beside(rows, y, special, turned, look))
     hover = tips(("query_word:N", y or "↓", None), ("key_word:N", x or "→", None))
     hover += tips(("weight:Q", value, f"{'+' if signed else ''}.{decimals}f"))
@@ -113,7 +115,6 @@ def matrix(
     if select:
         layers[0] = layers[0].add_params(alt.selection_point(name=select, fields=["query", "key"]))
     layers += _outlined(base, selected, look)
-    count, across = frame["query"].nunique(), frame["key"].nunique()
     side = cell or cell_of(count)
     edge = 0 if look.export else ABOVE + 14 if turned else 56
     return finished(layers, look, alt_text=alt_text, height=side * count + edge, width=side * across)
@@ -149,13 +150,13 @@ def _colored(special: Collection[int], look: Look) -> Any:
     return {"condition": {"test": test, "value": p.muted}, "value": p.ink} if special else p.muted
 
 
-def _above(words: Sequence[str], title: str | None, special: Collection[int], look: Look) -> alt.Axis:
+def _above(words: Sequence[str], title: str | None, special: Collection[int], count: int, look: Look) -> alt.Axis:
+    """Labels of columns, upright; on a phone as small as their columns are narrow."""
+    size: Any = _small(look)
+    if not look.export:
+        size = alt.ExprRef(f"min({size}, max(6, (containerSize()[0] - {look.px(LABELS):.0f}) / {max(count, 1)} - 0.5))")
     over = {"orient": "top", "labelAngle": -90, "labelLimit": look.px(ABOVE), "labelAlign": "left", "labelBaseline": "middle"}
-    return word_axis(words, title=title, labelFontSize=_small(look), labelColor=_colored(special, look), **over)
-
-
-def _below(words: Sequence[str], title: str | None, look: Look) -> alt.Axis:
-    return word_axis(words, title=title, labelAngle=0)
+    return word_axis(words, title=title, labelFontSize=size, labelColor=_colored(special, look), **over)
 
 
 def _beside(words: Sequence[str], title: str | None, special: Collection[int], turned: bool, look: Look) -> alt.Axis:

@@ -12,7 +12,21 @@ import streamlit as st
 
 from core.agreement import Correlation
 from core.explanation import Explanation, explain
-from dashboard import charts, controls, evidence, exhibits, explained, frames, quality, resources, shell, texts, theme, tokens
+from dashboard import (
+    charts,
+    controls,
+    evidence,
+    exhibits,
+    explained,
+    frames,
+    matrix,
+    quality,
+    resources,
+    shell,
+    texts,
+    theme,
+    tokens,
+)
 from dashboard.exhibits import Exhibit
 from dashboard.resources import Choice
 from dashboard.shell import Here
@@ -190,20 +204,20 @@ def mixing_of(here: Here, choice: Choice, encoder: str, found: Explanation) -> N
         if choice.model != found.model:
             there = resources.compute(explain, choice, waiting=waiting, measures=measures, **asked(here, choice))
     words = there.words[:MIXED_WORDS]
-    matrix = frames.matrix(weights, words, words)
+    cells = frames.matrix(weights, words, words)
     own = round(100 * sum(weights[i][i] for i in range(len(words))) / len(words))
     taus = {m: tokens.number(there.agreement[f"attention~{m}"].kendall.kendall_tau) for m in evidence.MEASURES}
     alt = t("mixing.alt", encoder=t(f"encoder.{encoder}"), own=f"{own} %")
 
     def draw(look: theme.Look) -> Any:
-        return charts.heatmap(matrix, rows=words, columns=words, value=t("mixing.word"), alt_text=alt, cell=13, look=look)
+        return matrix.matrix(cells, rows=words, columns=words, value=t("mixing.word"), alt_text=alt, cell=13, look=look)
 
     with exhibits.head(here, t(f"encoder.{encoder}"), small=True) as frame:
         caption = t("mixing.caption", model=choice.model, own=own)
         if controls.revealed(here, about(replace(choice, model=found.model))):
             caption += f" {t('mixing.tau', gradient=taus['gradient'], loo=taus['leave_one_out'])}"
         link = replace(here.link, model=choice.model)
-        exhibit = Exhibit(f"mixing-{encoder}", caption, t("mixing.source"), {"": matrix}, draw, alt, cited=False, link=link)
+        exhibit = Exhibit(f"mixing-{encoder}", caption, t("mixing.source"), {"": cells}, draw, alt, cited=False, link=link)
         exhibits.show(here, frame, exhibit)
 
 

@@ -10,12 +10,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import contributions, controls, evidence, exhibits, link, matrix, quality, resources, shell, texts, tokens
-from dashboard.contributions import Cells, Sentence
+from dashboard.contributions import Cells, Grid, Sentence
 from dashboard.exhibits import Exhibit
 from dashboard.resources import Choice
 from dashboard.shell import Here
@@ -42,33 +41,6 @@ class View:
         return {"layer": self.at[0] + 1, "head": self.at[1] + 1}
 
 
-@dataclass(frozen=True)
-class Grid:
-    """A number for every head, "layer head" (NaN: undefined), the chosen one marked; `largest` is the scale's end where it is
-    fixed, `table` what is downloaded where it is more than these numbers."""
-
-    name: str
-    values: np.ndarray
-    caption: str
-    at: tuple[int, int] | None
-    signed: bool = False
-    largest: float | None = None
-    exponent: float = 1.0
-    table: pd.DataFrame | None = None
-
-    @property
-    def end(self) -> float:
-        """The end of the scale."""
-        return self.largest or float(np.nanmax(np.abs(self.values))) or 1.0
-
-    @property
-    def legend(self) -> str:
-        """The scale, to stand above the cells."""
-        digits = 0 if self.largest else 3
-        low, high = tokens.number(-self.end if self.signed else 0.0, digits), tokens.number(self.end, digits, sign=self.signed)
-        return tokens.legend_html([tokens.Legend(low, high, self.signed)])
-
-
 def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
     """Everything that needs the model. The test set is shown even where the text cannot be read."""
     view: View | None = None
@@ -87,41 +59,43 @@ def lesson(here: Here, choice: Choice, picked: controls.Picked) -> None:
 
 def seen(here: Here, choice: Choice, picked: controls.Picked) -> View:
     """The text under the page's controls; says the prediction and what the reader should know about the text."""
-    with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
-        target, rest = st.container(width="content"), st.container(horizontal=True, vertical_alignment="bottom")
+    t = here.t
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="page-controls")
     with shell.computing(here, 420) as waiting:
         found = resources.compute(contributions.seen, choice, waiting=waiting, target=here.link.target or None)
     controls.show_prediction(here, picked.place, found.prediction)
     shell.show_notes(here, [note for note in found.notes if note.code not in shell.QUIET])
     about = "|".join((choice.model, choice.text, choice.query, found.target))
-    revealed = controls.revealed(here, about)
-    with target:
+    revealed, at = controls.revealed(here, about), head_of(here, found)
+    with row:
         controls.target(here, found.predicted, list(found.prediction))
-    with rest:
-        units = {unit: here.t(f"control.{unit}") for unit in contributions.UNITS}
-        unit = controls.choose(here, "units", units, here.t("control.units"), help_text=here.t("control.units_help"))
-        cells = found.words if unit == "words" else found.pieces
-        at = pick_head(here, cells, revealed)
-    return View(found, cells, at, about, revealed)
+        units = {unit: t(f"control.{unit}") for unit in contributions.UNITS}
+        unit = controls.choose(here, "units", units, t("control.units"), help_text=t("control.units_help"))
+        pick_head(here, found, at, revealed)
+    return View(found, found.words if unit == "words" else found.pieces, at, about, revealed)
 
 
-def pick_head(here: Here, cells: Cells, revealed: bool) -> tuple[int, int]:
-    """The head that the link names, with its two select boxes and two ways to a head worth looking at."""
-    t, codes = here.t, (here.key("layer"), here.key("head"))
-    layers, heads = cells.attention.shape[:2]
-    at = contributions.chosen(codes, cells)
-    if at is None:
-        at = contributions.strongest(cells)
-        values = {"given": f"{codes[0]}, {codes[1]}", "layers": layers, "heads": heads, "used": f"{at[0] + 1}, {at[1] + 1}"}
-        shell.problem(t, "no_head", "The model has no such head; the one with the largest weight is shown.", values)
-    for name, count, place in (("layer", layers, at[0]), ("head", heads, at[1])):
+def head_of(here: Here, found: Sentence) -> tuple[int, int]:
+    """The head that the link names; the one with the largest weight where this model has no such head."""
+    codes, (layers, heads) = (here.key("layer"), here.key("head")), found.words.attention.shape[:2]
+    if (at := contributions.chosen(codes, found.words)) is not None:
+        return at
+    first = contributions.strongest(found.words)
+    values = {"given": ", ".join(codes), "layers": layers, "heads": heads, "used": f"{first[0] + 1}, {first[1] + 1}"}
+    shell.problem(here.t, "no_head", "The model has no such head; the one with the largest weight is shown.", values)
+    return first
+
+
+def pick_head(here: Here, found: Sentence, at: tuple[int, int], revealed: bool) -> None:
+    """Two lists for layer and head, and two ways to a head worth looking at."""
+    for name, count, place in zip(("layer", "head"), found.words.attention.shape[:2], at, strict=True):
         key = f"pick_{name}"
         st.session_state[key] = place + 1
-        st.selectbox(t(f"control.{name}"), range(1, count + 1), key=key, width=NARROW, on_change=picked_head)
-    ways = {"strongest": contributions.strongest(cells)} | ({"most": contributions.most(cells)} if revealed else {})
+        st.selectbox(here.t(f"control.{name}"), range(1, count + 1), key=key, width=NARROW, on_change=picked_head)
+    ways = {"strongest": contributions.strongest(found.words)}
+    ways |= {"most": contributions.most(found.words)} if revealed else {}
     for name, way in ways.items():
-        st.button(t(f"control.{name}"), key=f"go_{name}", disabled=way == at, on_click=go, args=way)
-    return at
+        st.button(here.t(f"control.{name}"), key=f"go_{name}", disabled=way == at, on_click=go, args=way)
 
 
 def picked_head() -> None:
@@ -142,9 +116,9 @@ def clicked(key: str) -> None:
 
 def overview(here: Here, view: View) -> None:
     """All heads: the largest weight of each, the guess, and what each contributes."""
-    t, cells = here.t, view.cells
-    first, count = contributions.strongest(cells), contributions.count(cells)
-    weight = tokens.number(float(contributions.weights_of(cells)[first]))
+    t, words = here.t, view.found.words
+    weights, first, count = contributions.weights_of(words), contributions.strongest(words), contributions.count(words)
+    weight = tokens.number(float(weights[first]))
     values = {"layer": first[0] + 1, "head": first[1] + 1, "count": count, "weight": weight, "top": contributions.top(count)}
     with exhibits.figure(here, "all", t("all.title", count=count)) as frame:
         if view.revealed:
@@ -153,7 +127,7 @@ def overview(here: Here, view: View) -> None:
                 controls.choose(here, "measure", measures, t("control.measure"), help_text=t("control.measure_help"))
         left, right = st.columns(2, gap="medium")
         with left:
-            small_grid(here, Grid("weights", contributions.weights_of(cells), t("all.weights_caption"), view.at, largest=1.0))
+            small_grid(here, Grid("weights", weights, t("all.weights_caption"), view.at, largest=1.0))
         with right:
             if view.revealed:
                 all_contributions(here, view)
@@ -205,15 +179,15 @@ def show_grid(here: Here, frame: DeltaGenerator, grid: Grid, source: str) -> Non
 
 def say(here: Here, view: View, values: dict[str, Any]) -> None:
     """The guess, and what the head with the largest weight contributes beside the one that contributes most."""
-    t, cells = here.t, view.cells
-    first, most = contributions.strongest(cells), contributions.most(cells)
-    place = contributions.rank(cells, first)
+    t, words = here.t, view.found.words
+    first, most = contributions.strongest(words), contributions.most(words)
+    place = contributions.rank(words, first)
     option = st.session_state.get("guesses", {}).get(f"{here.page}:{view.about}", "")
     if option and not here.lecture:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(t("predict.guessed", guess=t(f"predict.{option}", **values), place=place), width="content")
             controls.guess_again(here, view.about)
-    sums, weights = contributions.contributions_of(cells), contributions.weights_of(cells)
+    sums, weights = contributions.contributions_of(words), contributions.weights_of(words)
     more = {"place": place, "sum": contributions.signed(float(sums[first])), "label": t.label(view.found.target)}
     more |= {"most_layer": most[0] + 1, "most_head": most[1] + 1, "most_sum": contributions.signed(float(sums[most]))}
     more |= {"most_weight": tokens.number(float(weights[most])), "p": tokens.number(view.found.prob)}

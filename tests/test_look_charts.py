@@ -11,7 +11,7 @@ import vl_convert
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard import axes, charts, frames
+from dashboard import axes, charts, frames, matrix
 from dashboard.theme import DARK, LIGHT, PRINT, Look
 
 WORDS = ["very", "very", "good", ",", '"]; alert(1)//', "조용하지만", "\u2028'"]
@@ -48,9 +48,9 @@ def every_chart(look: Look) -> Iterator[tuple[str, Any]]:
     yield "two lines", charts.line(lines, x="words", y="τ", **text)
     yield (
         "heatmap",
-        charts.heatmap(square, rows=WORDS, columns=WORDS, value="w", selected=(1, 2), select="cell", x="<b>", y="y", **text),
+        matrix.matrix(square, rows=WORDS, columns=WORDS, value="w", cell=16, select="cell", x="<b>", y="y", **text),
     )
-    yield "signed heatmap", charts.heatmap(square, rows=WORDS, columns=WORDS, value="w", signed=True, turned=False, **text)
+    yield "signed heatmap", matrix.matrix(square, rows=WORDS, columns=WORDS, value="w", signed=True, turned=False, **text)
     yield "bars", charts.bars(frames.scores(WORDS, {"a": np.linspace(-1, 1, N)}), WORDS, x="p", signed=True, **text)
     yield (
         "mirror",

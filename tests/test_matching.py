@@ -41,5 +41,12 @@ def test_only_the_keys_that_may_be_named_are() -> None:
     assert idle(WEIGHTS, attribution, ~ALL).tolist() == []
 
 
+def test_what_contributes_nothing_is_idle_even_where_most_do_not() -> None:
+    """As in a last layer, of which only one row is read."""
+    attribution = torch.zeros(3, 3)
+    attribution[0] = torch.tensor([0.2, -0.1, 0.3])
+    assert idle(WEIGHTS, attribution, ALL, large=1 / 3).tolist() == [[1, 2], [2, 0]]
+
+
 def test_nothing_is_idle_where_all_contribute_alike() -> None:
     assert idle(WEIGHTS, torch.full((3, 3), 0.1), ALL, large=1.0).tolist() == []

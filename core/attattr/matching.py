@@ -29,12 +29,12 @@ def idle(attention: Tensor, attribution: Tensor, keys: Tensor, *, large: float =
     """Cells "cell 2" (query, key) whose weight is large and whose |attribution| is little, the largest weight first.
 
     Among the cells of the `keys` ("key", True where it may be named) the weight is one of the largest share `large`, at least
-    one; and |attribution| is below that of the share 1 − `little` of these cells.
+    one; and |attribution| is zero, or below that of the share 1 − `little` of these cells.
     """
     weights, sizes = attention[:, keys].flatten(), attribution[:, keys].abs().flatten()
     if not len(weights):
         return torch.empty(0, 2, dtype=torch.long)
     order = weights.argsort(descending=True, stable=True)[: max(1, round(large * len(weights)))]
-    found = order[sizes[order] < sizes.quantile(little)]
+    found = order[(sizes[order] < sizes.quantile(little)) | (sizes[order] == 0)]
     named = keys.nonzero()[:, 0]
     return torch.stack([found // len(named), named[found % len(named)]], 1)

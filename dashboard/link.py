@@ -25,7 +25,7 @@ LANGUAGES = {"en": "English", "ko": "한국어"}
 MODES = ("study", "lecture")
 LONGEST = 300  # characters of an own text or query that a link carries
 SAMPLE = "sample:"
-DEFAULT_MODEL = {"en": "sst2/bilstm-additive", "ko": "nsmc/bilstm-additive"}
+DEFAULT_MODELS = {"en": ("sst2/bilstm-additive", "sst2/self-attention", "sst2/minilm"), "ko": ("nsmc/bilstm-additive",)}
 SEEDS = range(2**31)
 
 Samples = Callable[[str], Sequence[str]]  # a model's name -> the ids of the sentences that suit it
@@ -102,8 +102,8 @@ def address(link: Link, page: str, base: str = "") -> str:
 
 
 def default_model(lang: str, cards: Mapping[str, Card]) -> str:
-    """The model shown first in a language: its own where it is there, else English, else any, else none."""
-    wanted = (DEFAULT_MODEL[lang], DEFAULT_MODEL["en"], *cards)
+    """The model shown first in a language: the first of its own that is there, else of English, else any, else none."""
+    wanted = (*DEFAULT_MODELS[lang], *DEFAULT_MODELS["en"], *cards)
     return next((name for name in wanted if name in cards), "")
 
 

@@ -135,6 +135,11 @@ def small(value: float) -> str:
     return next((said for bound, said in ROUNDING.items() if value < bound), tokens.number(value, 3))
 
 
+def moved_by(value: float) -> str:
+    """How far something moved, where a little is not nothing."""
+    return "< 0.001" if 0 < value < 0.0005 else tokens.number(value, 3)
+
+
 def reading_of(t: Texts, found: Head) -> str:
     """What the rank comes to on this text, in a sentence or two."""
     n = len(found.words)
@@ -152,7 +157,7 @@ def moving(t: Texts, found: Head, change: Moved, word: int) -> str:
         "before": tokens.number(change.before),
         "after": tokens.number(change.after),
     }
-    values |= {"rows": tokens.number(change.rows), "logit": small(change.logit), "label": t.label(label)}
+    values |= {"rows": moved_by(change.rows), "logit": small(change.logit), "label": t.label(label)}
     values |= {"p": f"{found.prediction[label]:.6f}", "q": f"{change.prediction[label]:.6f}"}
     return t("walk.moved", **values)
 

@@ -149,7 +149,7 @@ def walked(here: Here, choice: Choice, view: View) -> Walk | None:
             st.caption(t("walk.stuck", word=texts.plain(found.words[word])))
         return None
     with view.results:
-        st.html(tokens.big_number_html(t("results.rows"), tokens.number(moved.rows, 3)), width="content")
+        st.html(tokens.big_number_html(t("results.rows"), unseen.moved_by(moved.rows)), width="content")
         st.html(tokens.big_number_html(t("results.prediction"), unseen.small(moved.tvd)), width="content")
     return Walk(word, step, moved)
 

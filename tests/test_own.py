@@ -9,7 +9,11 @@ import huggingface_hub
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoModel, AutoModelForSequenceClassification, BertConfig
+from tokenizers import Tokenizer
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel
+from tokenizers.processors import TemplateProcessing
+from transformers import AutoModel, AutoModelForSequenceClassification, BertConfig, PreTrainedTokenizerFast
 
 from core.__main__ import main
 from core.models import own, registry
@@ -62,6 +66,25 @@ def test_a_vocabulary_is_enough_where_the_library_makes_a_tokenizer_of_it(folder
     assert model.pieces(batch)[1] == ["[CLS]", "nobody", "saw", "it", "[SEP]", "the", "story", "[SEP]"]
 
 
+def test_words_of_a_byte_level_tokenizer_stand_behind_a_space(tmp_path):
+    """As RoBERTa's do in running text, where Ġ is the space."""
+    folder = tiny.save(tmp_path / "roberta", tiny.CONFIGS["roberta"])
+    pieces = dict.fromkeys(("<pad>", "<unk>", "<s>", "</s>", *"filmgoodĠ"))
+    made = Tokenizer(BPE({piece: i for i, piece in enumerate(pieces)}, [], unk_token="<unk>"))
+    made.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    made.post_processor = TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 2), ("</s>", 3)])
+    PreTrainedTokenizerFast(tokenizer_object=made, pad_token="<pad>").save_pretrained(folder)
+    model = own.load(str(folder))
+    assert model.pieces(model.encode([example("film good")]))[0] == ["<s>", *"Ġfilm", *"Ġgood", "</s>"]
+
+
+def another_tokenizer(folder: Path) -> None:
+    path = folder / "tokenizer.json"
+    content = json.loads(path.read_text())
+    content["model"]["vocab"] |= {"more": tiny.SIZE}
+    path.write_text(json.dumps(content))
+
+
 def without_head(folder: Path) -> None:
     config = BertConfig.from_pretrained(folder)
     AutoModel.from_config(config).save_pretrained(folder)
@@ -111,6 +134,8 @@ def no_tokenizer(folder: Path) -> None:
         (without_head, "own_no_head", "classif"),
         (lambda f: change(f, is_decoder=True), "unsupported_model", "decoder"),
         (no_tokenizer, "own_no_tokenizer", "tokenizer.json"),
+        (another_tokenizer, "own_no_tokenizer", "another model"),
+        (lambda f: (f / "tokenizer.json").write_text("{}"), "own_no_tokenizer", "tokenizer.json"),
     ],
 )
 def test_what_cannot_be_used_is_refused_in_a_sentence(folder, damage, code, says):

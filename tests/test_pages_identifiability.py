@@ -124,7 +124,7 @@ def test_heads_of_a_transformer_hide_nothing_of_a_short_sentence_and_something_o
     app = opened("identifiability", lang=lang, mode="lecture", text=long, identifiability_step="100", **at)
     assert list(faults(app)) == [] and len(maps(app)) == 2
     moved, prediction = big_numbers(app)
-    assert float(moved) > 0 and prediction.startswith("&lt; 10")
+    assert (moved == "&lt; 0.001" or float(moved) > 0) and prediction.startswith("&lt; 10")
     assert t("maps.title", head="3.12") in [heading.value for heading in app.subheader]
 
 

@@ -113,6 +113,11 @@ def test_rounding_is_called_so(value: float, said: str) -> None:
     assert unseen.small(value) == said
 
 
+@pytest.mark.parametrize(("value", "said"), [(0.0, "0.000"), (2e-5, "< 0.001"), (0.0006, "0.001"), (0.25, "0.250")])
+def test_a_little_is_not_nothing(value: float, said: str) -> None:
+    assert unseen.moved_by(value) == said
+
+
 @pytest.mark.parametrize(("share", "said"), [(0.0, "0"), (0.004, "0.4"), (0.28, "28"), (0.996, "100")])
 def test_percent(share: float, said: str) -> None:
     assert unseen.percent(share) == said

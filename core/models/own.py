@@ -3,6 +3,9 @@
 Whatever comes is data and stays data. Only `model.safetensors` is read, never a pickle; no code of a repository runs; and what
 the adapter (`transformer.adapted`) cannot follow layer for layer is refused with the reason. Labels are those of the model's
 `config.json`. Whether it reads one text or a pair is not written there, so the reader says it.
+
+A text is cut into words first, as everywhere here, and each word into pieces as if it stood behind a space. A clitic (n't) may
+have other pieces then than in the model's training.
 """
 
 import hashlib
@@ -13,9 +16,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from tokenizers import Tokenizer
-from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, PreTrainedTokenizerFast
+from tokenizers.pre_tokenizers import ByteLevel
+from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
 from core.device import StateCache
 from core.models.loading import quiet
@@ -29,6 +34,8 @@ LARGEST = 700 * 10**6  # bytes of weights: a BERT-base has 440 MB; some answers 
 MOST_PIECES = 512
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "tokenizer_config.json", "special_tokens_map.json")
+VOCABULARIES = TOKENIZERS[:3]
+UNREADABLE = (OSError, ValueError, RuntimeError, LookupError, TypeError, ImportError, SafetensorError, StrictDataclassError)
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".h5", ".msgpack")
 NOT_IN_NAMES, LONGEST = re.compile(r"[^\w./-]"), 80
 ON_HUB = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
@@ -49,7 +56,7 @@ def load(source: str, kind: Kind = "classification", cache: StateCache | None = 
         given, allowed = str(config.get("model_type", "none")), ", ".join(FAMILIES)
         raise _refusal("family", folder.name, f"its family is {given}; {allowed} are supported", family=given, allowed=allowed)
     net = _net(folder)
-    return adapted(net, _card(folder, kind, net.config), _tokenizer(folder), cache)
+    return adapted(net, _card(folder, kind, net.config), _tokenizer(folder, net.config.vocab_size), cache)
 
 
 def is_folder(source: str) -> bool:
@@ -171,7 +178,7 @@ def _net(folder: Path) -> Any:
                 output_loading_info=True,
                 dtype="float32",
             )
-    except (OSError, ValueError, RuntimeError, LookupError, TypeError, ImportError, SafetensorError) as error:
+    except UNREADABLE as error:
         if isinstance(error, Refusal):
             raise
         raise _refusal("unreadable", folder.name, f"it cannot be read ({type(error).__name__})") from error
@@ -181,15 +188,23 @@ def _net(folder: Path) -> Any:
     return net
 
 
-def _tokenizer(folder: Path) -> Tokenizer:
+def _tokenizer(folder: Path, vocab_size: int) -> Tokenizer:
+    """The tokenizer in a folder. Refuses one that gives ids for which the model has no vector."""
+    found = None
     try:
-        with quiet():
-            found = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except (OSError, ValueError, RuntimeError, LookupError, TypeError, ImportError, AttributeError) as error:
+        if any((folder / name).is_file() for name in VOCABULARIES):  # without one the library makes an empty tokenizer
+            with quiet():
+                found = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except UNREADABLE as error:
         raise _refusal("no_tokenizer", folder.name, "its tokenizer cannot be read; tokenizer.json is needed") from error
-    if not isinstance(found, PreTrainedTokenizerFast) and not getattr(found, "is_fast", False):
+    made = getattr(found, "backend_tokenizer", None)
+    if not isinstance(made, Tokenizer):
         raise _refusal("no_tokenizer", folder.name, "it has no fast tokenizer; tokenizer.json is needed")
-    return found.backend_tokenizer
+    if max(made.get_vocab(with_added_tokens=False).values()) >= vocab_size:
+        raise _refusal("no_tokenizer", folder.name, "its tokenizer belongs to another model; its own tokenizer.json is needed")
+    if isinstance(made.pre_tokenizer, ByteLevel):
+        made.pre_tokenizer = ByteLevel(add_prefix_space=True, use_regex=made.pre_tokenizer.use_regex)
+    return made
 
 
 def _card(folder: Path, kind: Kind, config: Any) -> Card:

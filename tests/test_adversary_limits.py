@@ -10,18 +10,22 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import agreement
+from core import agreement, data, reading
 from core.agreement import jsd, tvd
 from core.debate.adversary import adversary, constrained
 from core.debate.adversary.ceiling import branch
 from core.debate.adversary.floor import climb, most_even, spread
 from core.debate.adversary.room import Array, Room, entropy, scaled
 from core.interventions import replace
+from core.models import registry
 from core.models.contributions import Contributions, contributions
 from core.types import Refusal
 from tests.small import example, examples, small_model
 
 SEEDS = st.integers(0, 10_000)
+SEVERAL = [f"babi{task}/{encoder}-additive" for task in (1, 2, 3) for encoder in ("average", "bilstm")]
+SEVERAL += [f"snli/{encoder}-additive" for encoder in ("average", "bilstm", "cnn")]
+FEW = 6  # sample texts of each
 
 
 def a_room(
@@ -235,6 +239,20 @@ def test_without_limits_it_is_the_exact_adversary():
     for free, exact in zip(constrained(model, batch), adversary(model, batch), strict=True):
         assert free.exact
         assert free.jsd == pytest.approx(exact.jsd[0], abs=1e-6)
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_no_climb_without_limits_beats_the_adversary(name):
+    """Neither can be proven where several labels may be answered; they have to agree all the same."""
+    if name not in registry.cards():
+        pytest.skip("no trained model: make models")
+    model = registry.load(name).precise()
+    samples = [reading.read(model, sample.text, sample.query).example for sample in data.sample_texts(name.split("/")[0])]
+    batch = model.encode(samples[:FEW])
+    for free, found in zip(constrained(model, batch), adversary(model, batch), strict=True):
+        assert free.jsd == pytest.approx(found.jsd[0], abs=1e-3)
+        assert free.jsd <= found.jsd[0] + 1e-4
+        assert found.tvd[0] <= found.epsilon
 
 
 def test_limits_only_take_away():

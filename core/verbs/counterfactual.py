@@ -75,5 +75,5 @@ ADVERSARY = on_text(
     ("--epsilon", {"type": float, "help": "how far the prediction may move (TVD); 0.01, QA and NLI 0.05"}),
     ("--method", {"default": "exact", "help": " or ".join(METHODS)}),
     ("--k", {"type": int, "default": 1, "help": "how many, 1 to 20"}),
-    ("--seed", {"type": int, "default": 0, "help": "where the search starts"}),
+    ("--seed", {"type": int, "default": 0, "help": "where the search starts, and the climbs for several labels; 0 by default"}),
 )

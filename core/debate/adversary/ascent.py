@@ -1,7 +1,7 @@
 """Climbs where several labels leave a thin and bent set: sequential quadratic programming (SLSQP, Kraft 1988).
 
-The total variation distance has corners. But it is Σ max(q − p, 0) over the labels, and with numbers u ≥ max(q − p, 0) beside the
-weights, Σ u ≤ ε says the same smoothly. Entropy and JSD are smooth away from zero weights. Where a climb ends is a local
+The total variation distance has corners. But it is Σ max(q − p, 0) over the labels, and with numbers u ≥ max(q − p, 0) beside
+the weights, Σ u ≤ ε says the same smoothly. Entropy and JSD are smooth away from zero weights. Where a climb ends is a local
 optimum; it proves nothing. A third of the climbs start at random, the others near the farthest end so far (basin hopping, Wales
 & Doye 1997), which finds more than as many random starts. In a long text a climb moves the heaviest words of its start and
 leaves the others without weight: without limits no more words are needed than there are labels.
@@ -48,8 +48,9 @@ def ascents(
     They aim at TVD ≤ ε, ceiling and floor, and may miss them. `words` is one text.
     """
     effect, bias = decoder(words)
-    size = MOVED + 2 * ceil(max(1 / room.ceiling, exp(room.floor)))
-    n, count = len(room.original), min(CLIMBS, CELLS // size)
+    n = len(room.original)
+    size = min(n, MOVED + 2 * ceil(max(1 / room.ceiling, exp(room.floor))))
+    count = min(CLIMBS, CELLS // size)
     noise = np.random.default_rng((seed, n)).normal(size=(count, n))
     prediction = softmax(room.original @ effect + bias)
 

@@ -1,8 +1,8 @@
 """The best allowed attention: the optimum where two labels may be answered, the best found and a bound where more may.
 
 With more labels the prediction ties down several sums at once, and an attention on two words can answer to one of them. So the
-edges of the simplex are not enough: climbs on as many words as it takes stand beside them. So does the published search, and what
-is found never falls behind it at the same ε and seed.
+edges of the simplex are not enough: climbs on as many words as it takes stand beside them. So does the published search, and
+what is found never falls behind it at the same ε and seed.
 """
 
 from collections.abc import Callable

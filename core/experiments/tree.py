@@ -34,7 +34,8 @@ def trees(model: Transformer, examples: Sequence[Example]) -> list[Row]:
     weights = [_own(found.attention.mean(2), i, n) for i, n in enumerate(lengths)]
     with torch.no_grad():
         prob = importance.probabilities(model.run(batch).logits)
-    rows = cases(batch, prob.cpu(), found.attention.amax((1, 2, 3, 4)).tolist())
+    read = found.attention * batch.present[:, None, None, :, None]  # padding attends too
+    rows = cases(batch, prob.cpu(), read.amax((1, 2, 3, 4)).tolist())
     for row, error in zip(rows, found.error.amax(1).tolist(), strict=True):
         row["completeness_error"] = error
     for tau in TAUS:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from core.attattr.rivals import RIVALS
 from core.models.classifier import Classifier
 from core.models.text_model import MultiHead, TextModel
 from core.models.transformer import Transformer
@@ -96,6 +97,18 @@ PAGES: dict[str, Page] = {
         },
         kind=Transformer,
     ),
+    "attribution": Page(
+        "attribution.py",
+        "transformer",
+        {
+            "method": ("attribution", *(name for name in RIVALS if name != "attribution")),
+            "units": ("words", "pieces"),
+            "layer": ("total", *map(str, range(1, 49))),
+            "rule": ("gauss", "right", "left"),
+            "nodes": ("8", *(str(n) for n in range(1, 65) if n != 8)),
+        },
+        kind=Transformer,
+    ),
     "pruning": Page(
         "pruning.py",
         "transformer",
@@ -119,7 +132,7 @@ PAGES: dict[str, Page] = {
     "triggers": Page(
         "triggers.py",
         "transformer",
-        {"trigger": tuple(map(str, range(1, 10))), "words": ("all", "0", "1", "2", "3", "4")},
+        {"trigger": ("against", *map(str, range(1, 10))), "words": ("all", "0", "1", "2", "3", "4")},
         kind=Transformer,
     ),
 }

@@ -161,7 +161,9 @@ def strips_chart(
             y += 1.6 * size
         placed = [replace(box, y=box.y + y) for box in boxes]
         states = [(marks or Marks()).of(row, i) for i in range(first, last)]
-        shapes += row_shapes(cut, placed, scaled(row, largest)[first:last], states, numbers, size, look)
+        shapes += row_shapes(
+            cut, placed, scaled(row, largest, (marks or Marks()).special)[first:last], states, numbers, size, look
+        )
         shapes += beside_shapes(row, width - beside, y + max(depth, 3 * small) / 2, beside, look)
         y += depth + 0.9 * size
     y = max(y, max((lowest(shape) for shape in shapes), default=0.0) + 0.4 * small)

@@ -90,9 +90,11 @@ def defined(weights: Sequence[Weight]) -> list[float]:
     return [w for w in weights if w is not None and math.isfinite(w)]
 
 
-def scaled(row: Row, largest: float | None = None) -> list[Weight]:
-    """Weights as shares of the largest |weight| (of the row unless given): 0..1, or -1..1 where signed."""
-    top = largest or max((abs(w) for w in defined(row.weights)), default=0.0) or 1.0
+def scaled(row: Row, largest: float | None = None, special: Collection[int] = ()) -> list[Weight]:
+    """Weights as shares of the largest |weight| (of the row's words that are not `special` unless given): 0..1, or -1..1 where
+    signed."""
+    own = [w for place, w in enumerate(row.weights) if place not in special]
+    top = largest or max((abs(w) for w in defined(own)), default=0.0) or 1.0
     shares = [None if w is None or not math.isfinite(w) else w / top for w in row.weights]
     return [s if s is None or row.signed else abs(s) for s in shares]
 
@@ -143,7 +145,7 @@ def strip_html(
     row: Row, words: Sequence[str], marks: Marks, largest: float | None, numbers: bool, language: str, undefined: str
 ) -> str:
     """The words of one row as a wrapping line of boxes with a spoken description."""
-    shares = scaled(row, largest)
+    shares = scaled(row, largest, marks.special)
     cells = "".join(
         word_html(word, weight, share, row, marks.of(row, i), number(weight, row.decimals, row.signed) if numbers else None)
         for i, (word, weight, share) in enumerate(zip(words, row.weights, shares, strict=True))

@@ -56,7 +56,7 @@ def attacked(model: Transformer, reading: Reading, *, places: Places, draws: tup
         texts=tuple((one.text, one.query) for one in made[: len(steps)]),
         new=tuple((frozenset(text), frozenset(query)) for text, query in stand),
         prob=prob[: len(steps)],
-        random=prob[len(steps) :].reshape(len(draws), len(steps), -1),
+        random=prob[len(steps) :].reshape(len(draws), len(steps), prob.shape[-1]),
         notes=reading.notes,
     )
 

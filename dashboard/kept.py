@@ -58,13 +58,18 @@ def curves(
     """
     p, shown = look.palette, frame.assign(name=[names[series] for series in frame["series"]])
     order = [names[series] for series in names]
-    key = above(look, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=look.px(2.5))
+    key = above(look, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=look.px(2), symbolSize=look.area(550))
     inks = [p.ink if series == chosen else p.muted for series in names]
     color = alt.Color("name:N", title=None, legend=key, scale=alt.Scale(domain=order, range=inks))
     dash = alt.StrokeDash(
         "name:N", title=None, legend=key, scale=alt.Scale(domain=order, range=[DASHES[i % 5] for i in range(len(order))])
     )
-    wide = alt.X("x:Q", title=x, scale=alt.Scale(domain=[0, 100], nice=False), axis=value_axis(values=TICKS, grid=False))
+    wide = alt.X(
+        "x:Q",
+        title=x,
+        scale=alt.Scale(domain=[0, 100], nice=False),
+        axis=value_axis(values=TICKS, grid=False, labelOverlap=False),
+    )
     tall = upward("mean", y, (0.0, 1.0))
     hover = tips(("name:N", " ", None), ("x:Q", x, "d"), ("mean:Q", y, ".3f"))
     known = tips(("low:Q", "2.5 %", ".3f"), ("high:Q", "97.5 %", ".3f"), ("n:Q", "n", ",")) if "low" in frame else []

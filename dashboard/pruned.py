@@ -22,7 +22,6 @@ from dashboard.texts import Texts
 RANKED = "head-importance"  # the experiment that ranks heads
 HALVES = 20  # times that the examples are halved
 Orders = tuple[tuple[str, tuple[int, ...]], ...]  # criterion and its order of heads, for a cache's key
-FEW, HALF = 30, 60  # percent masked up to which few heads are gone, or about half
 
 
 @dataclass(frozen=True)
@@ -202,14 +201,8 @@ def spare(curve: pd.DataFrame, criterion: str) -> int:
     return int(own["x"].iloc[max(0, last - 1)])
 
 
-def answer(found: Pruned, criterion: str) -> str:
-    """The option of the guess that is right: few, half, most of the heads may go, or all."""
-    at = found.flips_at(criterion)
-    return "never" if at is None else "few" if at <= FEW else "half" if at <= HALF else "most"
-
-
 def measured(t: Texts, found: Pruned, criterion: str) -> str:
-    """The same in words, with the number."""
+    """When the prediction changes as heads go, in words."""
     at = found.flips_at(criterion)
     return t("predict.all") if at is None else t("predict.at", masked=at)
 

@@ -35,7 +35,7 @@ from dashboard.shell import Here
 from dashboard.theme import Look
 
 GUESSES = ("few", "half", "most", "never")
-SLIDER_WIDTH = 230
+PICK_WIDTH, SLIDER_WIDTH = 170, 230
 CELL = 27  # pixels of a head on the map
 
 
@@ -75,7 +75,7 @@ def looked(here: Here, choice: Choice, picked: controls.Picked) -> View:
     with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
         criterion = CHANCE
         if ranked:
-            criterion = controls.choose(here, "criterion", names, t("control.criterion"), help_text=t("control.criterion_help"))
+            criterion = pick(here, names)
         seed = controls.seed(here) if criterion == CHANCE else here.link.seed
         place = st.container(width="content")
         results = st.container(horizontal=True, width="content", gap="large")
@@ -86,6 +86,22 @@ def looked(here: Here, choice: Choice, picked: controls.Picked) -> View:
     controls.show_query(here, choice)
     shell.show_notes(here, found.notes)
     return View(found, names, criterion, int(here.key("masked")), dict(orders)[criterion], place, results)
+
+
+def pick(here: Here, names: dict[str, str]) -> str:
+    """The ranking: five are too many for a row of buttons on a phone."""
+    key = lessons.own_key(here.page, "criterion")
+    st.session_state[key] = here.key("criterion")
+    st.selectbox(
+        here.t("control.criterion"),
+        list(names),
+        format_func=names.__getitem__,
+        key=key,
+        width=PICK_WIDTH,
+        help=here.t("control.criterion_help"),
+        on_change=lambda: link.put(keys={**link.current().keys, key: st.session_state[key]}),
+    )
+    return here.key("criterion")
 
 
 def experiment(here: Here, choice: Choice, view: View) -> bool:
@@ -160,7 +176,8 @@ def head_map(here: Here, choice: Choice, view: View, revealed: bool) -> None:
         return kept.head_map(table, **words, cell=CELL, look=look)
 
     title = t("map.title", criterion=t(f"criterion.{view.criterion}"))
-    with exhibits.head(here, title, tokens.legend_html([ends]), small=True) as frame:
+    with exhibits.head(here, title, small=True) as frame:
+        st.html(tokens.legend_html([ends]))
         tables, values = {t("map.shown"): table}, {"seed": here.link.seed}
         if len(view.names) > 1:
             tables |= {t("map.all"): pruned.heads(choice.model)}

@@ -23,6 +23,7 @@ from dashboard.theme import Look
 GUESSES = ("holds", "weaker", "flips")
 TRIGGER_WIDTH, SLIDER_WIDTH = 300, 180
 ALL = "all"  # the code for as many words as the trigger has
+AGAINST = "against"  # the code for the first trigger that speaks against the prediction
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,13 @@ def looked(here: Here, choice: Choice, picked: controls.Picked) -> View | None:
         st.caption(t("trigger.none"))
         return None
     with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
-        number = pick(here, [one for one, _ in known])
-        place = st.container(width="content")
+        picker, place = st.container(width="content"), st.container(width="content")
         results = st.container(horizontal=True, width="content", gap="large")
-    one, draws = known[number]
     with shell.computing(here, 260) as waiting:
+        plain = resources.compute(attacked.attacked, choice, waiting=waiting, places=(), draws=())
+        with picker:
+            number = pick(here, [one for one, _ in known], plain.predicted)
+        one, draws = known[number]
         found = resources.compute(attacked.attacked, choice, waiting=waiting, places=one.places, draws=draws)
     controls.show_prediction(here, picked.place, found.prediction)
     controls.show_query(here, choice)
@@ -71,13 +74,16 @@ def looked(here: Here, choice: Choice, picked: controls.Picked) -> View | None:
     return View(found, one, number, count, place, results)
 
 
-def pick(here: Here, known: list[Trigger]) -> int:
-    """The number of the trigger that the link names; one that is not there is named and replaced by the first."""
+def pick(here: Here, known: list[Trigger], predicted: int) -> int:
+    """The number of the trigger that the link names, else of the first one against the predicted label; one that is not there
+    is named and replaced."""
     t, key, labels = here.t, lessons.own_key(here.page, "trigger"), here.card.task.labels if here.card else ()
-    number = int(here.key("trigger")) - 1
-    if number >= len(known):
-        shell.problem(t, "no_trigger", "There are fewer triggers.", {"given": number + 1, "n": len(known)})
-        number = 0
+    number = next((i for i, one in enumerate(known) if one.label != predicted), 0)
+    if (code := here.key("trigger")) != AGAINST:
+        if int(code) <= len(known):
+            number = int(code) - 1
+        else:
+            shell.problem(t, "no_trigger", "There are fewer triggers.", {"given": code, "n": len(known)})
     st.session_state["triggers_pick"] = number
     st.selectbox(
         t("control.trigger"),
@@ -242,7 +248,7 @@ def overview(here: Here, choice: Choice) -> None:
         for name in attacked.SERIES:
             shown[name] = [tokens.number(100 * share, 1) for share in table[name]]
         columns = ["words", "gold", *attacked.SERIES]
-        headed = {"words": t("overview.trigger"), "gold": t("overview.gold")}
+        headed = {"words": t("overview.words"), "gold": t("overview.gold")}
         st.table(
             shown[columns].rename(columns=headed | {name: t(f"series.{name}") for name in attacked.SERIES}),
             hide_index=True,

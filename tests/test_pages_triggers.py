@@ -57,8 +57,13 @@ def test_strange_links_and_texts_are_answered(lang: str) -> None:
     app = page(lang, text="<script>alert(1)</script> 😀", triggers_trigger="9", triggers_words="many")
     assert list(faults(app)) == [] and "**9**" in said(app) and r"triggers\_words" in said(app)
     assert "<script>" not in html(app)
+
+
+@pytest.mark.usefixtures("made_tables")
+def test_blank_text_is_refused_and_the_test_set_stays() -> None:
+    app = page()
     type_own(app, " ")
-    assert list(faults(app)) == [] and charts(app) == 1
+    assert list(faults(app)) == [] and charts(app) == 1 and "blank" in said(app)
 
 
 @pytest.mark.usefixtures("no_tables")

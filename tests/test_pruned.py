@@ -40,18 +40,16 @@ def test_a_sentence_is_run_with_the_heads_that_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "at", "option"),
+    ("label", "at"),
     [
-        ([0] * 11, None, "never"),
-        ([0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0], 30, "few"),
-        ([0] * 4 + [1] * 7, 40, "half"),
-        ([0] * 6 + [1] * 5, 60, "half"),
-        ([0] * 10 + [1], 100, "most"),
+        ([0] * 11, None),
+        ([0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0], 30),
+        ([0] * 4 + [1] * 7, 40),
+        ([0] * 10 + [1], 100),
     ],
 )
-def test_when_the_prediction_first_changes(label: list[int], at: int | None, option: str) -> None:
+def test_when_the_prediction_first_changes(label: list[int], at: int | None) -> None:
     assert by_hand(label).flips_at("attribution") == at
-    assert pruned.answer(by_hand(label), "attribution") == option
     said = pruned.measured(texts.page("pruning", "en"), by_hand(label), "attribution")
     assert (str(at) in said) if at else "never" in said
 

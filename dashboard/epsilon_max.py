@@ -262,7 +262,8 @@ def interval_figure(
             return charts.intervals(shown, x=t("axis.mean"), alt_text=alt, published=paper, domain=DOMAIN, look=look)
 
         exhibit = Exhibit(name, t(f"{name}.caption", **where), t(f"{name}.source"), {"": shown}, draw, alt)
-        exhibits.show(here, frame, exhibit, note)
+        weighted = len(evidence.groups(resources.cards()[choice.model])) > 1 and shown["published"].notna().any()
+        exhibits.show(here, frame, exhibit, note, t("published.weighted") if weighted else "")
 
 
 def few_words(here: Here, choice: Choice, of_case: Callable[[str], float | None]) -> None:

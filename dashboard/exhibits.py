@@ -131,7 +131,7 @@ def downloads(here: Here, key: str, exhibit: Exhibit) -> None:
 
 def files(here: Here, exhibit: Exhibit, settings: Mapping[str, object]) -> list[File]:
     """What can be downloaded, and how each file is made."""
-    t, citation, name = here.t, f"{exhibit.source}. {exhibit.caption}", exhibit.name
+    t, citation, name = here.t, unmarked(f"{exhibit.source}. {exhibit.caption}"), exhibit.name
     made: list[File] = []
     if (draw := exhibit.draw) is not None:
         for kind, mime in PICTURES.items():
@@ -145,6 +145,11 @@ def files(here: Here, exhibit: Exhibit, settings: Mapping[str, object]) -> list[
     return made
 
 
+def unmarked(caption: str) -> str:
+    """A caption without the Markdown that makes words bold on the page, for files."""
+    return caption.replace("**", "")
+
+
 def picture(draw: Callable[[Look], Any], kind: export.Format, *, citation: str, settings: Mapping[str, object]) -> bytes:
     """The figure drawn for print, as a file."""
     return export.figure(draw(PRINT), kind, citation=citation, settings=settings)
@@ -156,8 +161,8 @@ def slide(here: Here, exhibit: Exhibit, draw: Callable[[Look], Any], settings: M
     kicker = f"{t(f'section.{section}')} · {t('kicker')}" if section else t("kicker")
     model = shown(here, exhibit).model
     model = "" if model in exhibit.caption else model
-    source = " · ".join(filter(None, (exhibit.source, model, exhibit.caption)))
-    notes = "\n".join((exhibit.caption, *(f"{name}: {value}" for name, value in settings.items())))
+    source = unmarked(" · ".join(filter(None, (exhibit.source, model, exhibit.caption))))
+    notes = "\n".join((unmarked(exhibit.caption), *(f"{name}: {value}" for name, value in settings.items())))
     text = {"title": t("title"), "kicker": kicker, "source": source, "notes": notes}
 
     def make() -> bytes:

@@ -58,6 +58,15 @@ def test_the_picture_says_where_it_comes_from() -> None:
     assert "조용한" in image.text["Comment"]
 
 
+def test_bold_words_of_a_caption_are_plain_in_files() -> None:
+    exhibit = Exhibit("limits", "This is the **optimum**, n = 7.", "Own extension", {"": TABLE}, draw, "Means.")
+    made = {file.kind: file.make() for file in exhibits.files(here(), exhibit, SETTINGS)}
+    assert "This is the optimum, n = 7." in Image.open(io.BytesIO(made["png"])).text["Source"]
+    assert "This is the optimum, n = 7." in made["csv"].decode("utf-8-sig")
+    slides = zipfile.ZipFile(io.BytesIO(made["pptx"]))
+    assert not any(b"**" in slides.read(name) for name in slides.namelist() if name.endswith(".xml"))
+
+
 def test_svg_and_pdf_open() -> None:
     made = files({"": TABLE})
     assert made["SVG"].make().startswith(b"<svg")

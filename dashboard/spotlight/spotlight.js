@@ -322,5 +322,5 @@ const place = (mark, jsd) => {
   mark.hidden = jsd === null;
   const share = Math.min(Math.max((jsd ?? 0) / Math.LN2, 0), 1);
   mark.style.setProperty("--at", share.toFixed(4));
-  mark.classList.toggle("late", share > 0.8);
+  mark.classList.toggle("late", share > 0.5); // the label stays on the longer side
 };

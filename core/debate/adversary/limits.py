@@ -20,6 +20,7 @@ from core.debate.adversary.ascent import ascents, keeps
 from core.debate.adversary.ceiling import branch
 from core.debate.adversary.extremes import checked_epsilon
 from core.debate.adversary.floor import climb, most_even
+from core.debate.adversary.optimum import optimum
 from core.debate.adversary.room import Array, Room, entropy, scaled, toward
 from core.models.classifier import Classifier
 from core.models.contributions import Contributions, contributions, slab
@@ -101,6 +102,10 @@ def _one(words: Contributions, epsilon: float, ceiling: float, floor: float) -> 
 
 def _best(words: Contributions, outer: Room, inner: Room, base: Array, epsilon: float) -> tuple[Array, float]:
     """The farthest allowed attention found from `base`, which is allowed, and what cannot be exceeded."""
+    if _several(words) and outer.ceiling >= 1 and outer.floor <= 0:  # no limit: the adversary itself
+        attention, reach = optimum(words, epsilon, 1)
+        best = attention[0, 0].cpu().numpy()
+        return best, max(float(reach), outer.divergence(best))
     solve = climb if outer.floor > 0 else branch
     best, bound = solve(outer, base)
     if _several(words) and bound - outer.divergence(best) > PROVEN:

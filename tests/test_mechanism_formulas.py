@@ -56,7 +56,7 @@ def test_every_step_has_its_numbers() -> None:
     assert r"0.75 \cdot (0,\,8) &= (0.00,\,6.00)" in total and r"c &= (1.00,\,6.00)" in total
 
 
-@pytest.mark.parametrize("temperature", map(float, KEYS["temperature"]))
+@pytest.mark.parametrize("temperature", [float(code) for code in KEYS["temperature"]])
 def test_the_largest_numbers_can_still_be_written(temperature: float) -> None:
     found = steps.asked(Table(("a", "b"), ((5.0, 5.0, 1.0, 1.0), (-5.0, -5.0, 0.0, 0.0))), (5.0, 5.0), temperature)
     assert all(map(math.isfinite, (*found.powers, *found.weights)))

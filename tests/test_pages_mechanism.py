@@ -3,10 +3,11 @@
 import pytest
 
 from core.models import registry
-from dashboard import texts
+from dashboard import exhibits, export, texts
 from dashboard.link import LANGUAGES
 from dashboard.mechanism import examples, trained
 from dashboard.mechanism.keys import KEYS
+from dashboard.theme import PRINT, SLIDE
 from tests.test_pages import faults, guess_key, opened, said, strip_rows, type_own
 
 needs_models = pytest.mark.skipif(not set(trained.MODELS) <= set(registry.cards()), reason="no trained models: make models")
@@ -56,6 +57,41 @@ def test_the_guess_comes_before_scores_and_weights() -> None:
     assert "3.00" in formulas(app) and "Your guess: lovely. Measured: lovely." in said(app)
     app.segmented_control(key="mechanism_step").set_value("softmax").run()
     assert "0.67" in formulas(app) and app.session_state["link_written"]["mechanism_step"] == "softmax"
+
+
+@needs_models
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    "keys", [{"step": step} for step in KEYS["step"]] + [{"chapter": name} for name in KEYS["chapter"][1:]]
+)
+def test_every_figure_becomes_a_file_and_a_slide(keys: dict[str, str], lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[exhibits.Exhibit] = []
+    shown = exhibits.show
+
+    def keep(here, right, exhibit, *notes) -> None:
+        made.append(exhibit)
+        shown(here, right, exhibit, *notes)
+
+    monkeypatch.setattr(exhibits, "show", keep)
+    app = page(lang, **keys)
+    assert list(faults(app)) == [] and made
+    for exhibit in made:
+        assert all(len(table) and not table.empty for table in exhibit.tables.values())
+        assert export.csv(next(iter(exhibit.tables.values())), citation=exhibit.source, settings={})
+        for look in (PRINT, SLIDE) if exhibit.draw else ():
+            picture = export.figure(exhibit.draw(look), "svg", citation=exhibit.source, settings={})
+            assert picture.lstrip().startswith(b"<") and b"NaN" not in picture
+
+
+def test_fewer_words_than_the_guess_chose_from() -> None:
+    app = page(mode="study")
+    app.segmented_control(key=guess_key(app)).set_value("3").run()
+    app.query_params["mechanism_numbers"] = "one,1,0,1,0;two,-1,0.5,0,1"
+    assert list(faults(app.run())) == []
+    lock_in(app, "0")
+    assert "Your guess: one. Measured: two." in said(app)
+    app.query_params["mechanism_numbers"] = "one,1,0,1,0"
+    assert list(faults(app.run())) == [] and formulas(app)
 
 
 def test_temperature_travels_and_evens_out() -> None:

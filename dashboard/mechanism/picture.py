@@ -93,9 +93,7 @@ def doubt(here: Here) -> None:
         parts = np.array(case.weights) * np.array(case.values)
         total, decides = float(parts.sum()), words[deciding(case)]
         if option:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.caption(t("predict.guessed", guess=words[int(option)], measured=decides), width="content")
-                controls.guess_again(here, about)
+            telling.guessed(here, about, words[int(option)], decides)
         st.latex(formulas.single(case.weights, case.values, total))
         draw = partial(strips_chart, rows, words, legends=legends(here), numbers=True, part=t("figure.part"))
         shown = pd.DataFrame({"word": list(words), "weight": case.weights, "value": case.values, "part": parts})

@@ -24,11 +24,11 @@ def ask(here: Here, chapter: str, options: Mapping[str, str], height: str = "9re
     return option
 
 
-def guessed(here: Here, chapter: str, guess: str, measured: str) -> None:
-    """The guess and what came out, in one muted line."""
+def guessed(here: Here, about: str, guess: str, measured: str) -> None:
+    """The guess about something and what came out, in one muted line."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(here.t("predict.guessed", guess=guess, measured=measured), width="content")
-        controls.guess_again(here, chapter)
+        controls.guess_again(here, about)
 
 
 def onward(here: Here, chapter: str) -> None:

@@ -30,7 +30,7 @@ OPTIONS = ("few", "half", "most")
 
 @dataclass(frozen=True)
 class Six:
-    """One text under the six models; `reversed` is the attention of `location` on the same words from last to first."""
+    """One text under the six models."""
 
     words: tuple[str, ...]
     labels: tuple[str, ...]
@@ -116,37 +116,39 @@ def show(here: Here) -> None:
         return
     found = read(here, choice)
     shell.show_notes(here, found.notes)
+    if strips(here, choice, found):
+        for column, name in zip(st.columns(2, gap="medium"), ("location", "family"), strict=True):
+            column.html(tokens.argument_html(None, t(f"trained.{name}_title"), t(f"trained.{name}_text")))
+
+
+def strips(here: Here, choice: Choice, found: Six) -> bool:
+    """The first of six strips, all of them after a guess. Whether it is made."""
+    t, about = here.t, f"trained|{choice.text}"
     legends = [tokens.Legend("0", t("strips.largest"))]
     with exhibits.figure(here, "six-trained", html=tokens.legend_html(legends)) as frame:
         with frame:
             numbers = st.toggle(t("figure.numbers"), key="numbers", persist_state="session")
         rows = [row(here, found, place) for place in range(len(found.scores))]
-        place = st.container()
-        option = controls.guess(
-            here, f"trained|{choice.text}", t("trained.question"), {name: t(f"trained.{name}") for name in OPTIONS}
-        ).option
-        visible = rows if option is not None else rows[:1]
+        place, options = st.container(), {name: t(f"trained.{name}") for name in OPTIONS}
+        option = controls.guess(here, about, t("trained.question"), options).option
+        visible = rows[:1] if option is None else rows
         place.html(tokens.strips_html(visible, found.words, language="en", numbers=numbers))
         if option is None:
             st.html(tokens.veil_html(t("trained.veil"), "14rem"))
-            return
+            return False
         word, count = found.together
         values = {"word": texts.plain(found.words[word]), "count": count, "of": len(found.scores)}
         if option:
-            told = t("trained.together", **values)
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.caption(t("predict.guessed", guess=t(f"trained.{option}"), measured=told), width="content")
-                controls.guess_again(here, f"trained|{choice.text}")
+            telling.guessed(here, about, options[option], t("trained.together", **values))
         draw = partial(strips_chart, rows, found.words, legends=legends, numbers=numbers, part=t("figure.part"))
         tables = {
             t("trained.models"): models(here, found),
             t("trained.weights"): tokens.table(rows, found.words, position=t("table.position"), word=t("table.word")),
         }
-        caption = t("trained.caption", n=len(found.words), **tested(found))
+        caption = t("trained.caption", n=len(found.words), **tested())
         exhibit = Exhibit("trained", caption, t("six.source"), tables, lambda look: draw(look=look), on_screen=False)
         exhibits.show(here, frame, exhibit, t("trained.reading", **values))
-    for column, name in zip(st.columns(2, gap="medium"), ("location", "family"), strict=True):
-        column.html(tokens.argument_html(None, t(f"trained.{name}_title"), t(f"trained.{name}_text")))
+    return True
 
 
 def row(here: Here, found: Six, place: int) -> tokens.Row:
@@ -177,7 +179,7 @@ def models(here: Here, found: Six) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def tested(found: Six) -> dict[str, str]:
+def tested() -> dict[str, str]:
     """On how many test sentences the models were judged, and from which seed they were trained."""
     card = resources.cards()[FIRST]
     return {"test": texts.count(card.test["n"]), "seed": str(card.seed)}

@@ -1,5 +1,6 @@
 """Fourth chapter: looking at a part of the text only, as Luong et al. (2015) do, on a sentence that says a word twice."""
 
+from dataclasses import dataclass
 from functools import partial
 from math import exp
 from typing import Any
@@ -14,7 +15,7 @@ from core.models.scores import softmax
 from dashboard import controls, exhibits, link, tokens
 from dashboard.exhibits import Exhibit
 from dashboard.lessons import own_key
-from dashboard.mechanism import examples, telling, vectors
+from dashboard.mechanism import examples, formulas, telling, vectors
 from dashboard.mechanism.keys import REACHES, SIGNALS
 from dashboard.shell import Here
 from dashboard.strips import strips_chart
@@ -25,33 +26,53 @@ BEYOND = 6  # steps behind the end of the sentence, one less
 SLIDER = 230
 
 
-def show(here: Here) -> None:
-    """The three ways beside each other, then the Gaussian."""
-    t = here.t
-    telling.idea(here, "windows")
-    words, scores = examples.source(here.link.lang)
-    with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
-        names = {code: code for code in sorted(REACHES, key=int)}
-        reach = int(controls.choose(here, "reach", names, t("windows.reach"), help_text=t("windows.reach_help")))
-        places = [str(place) for place in range(1, len(words) + BEYOND)]
-        step = int(slide(here, "place", places, here.key("place") or str(second(here, words)), t("windows.step")))
-        signal = float(slide(here, "signal", sorted(SIGNALS, key=float), here.key("signal"), t("windows.signal")))
-    mask = torch.ones(1, len(words), dtype=torch.bool)
+@dataclass(frozen=True)
+class View:
+    """A sentence and where each way of attending looks in it."""
+
+    words: tuple[str, ...]
+    step: int  # of the translation, where the monotonic window lies
+    signal: float  # what the model says of the place
+    center: float  # the predicted place
+    reach: int
+    weights: dict[str, torch.Tensor]  # "global", "monotonic", "predictive": "token"
+    before: torch.Tensor  # the predictive weights before the Gaussian, "token"
+
+    @property
+    def most(self) -> int:
+        """The word with the largest predictive weight."""
+        return int(self.weights["predictive"].argmax())
+
+
+def viewed(lang: str, reach: int, step: int | None, signal: float) -> View:
+    """The page's sentence under the three ways; the step is that of the second sought word unless given."""
+    words, scores = examples.source(lang)
+    step = step or max(place for place, word in enumerate(words, 1) if word == examples.SOUGHT[lang])
+    mask, at = torch.ones(1, len(words), dtype=torch.bool), torch.tensor([float(step)], dtype=torch.float64)
     center = windows.predicted(torch.tensor([signal], dtype=torch.float64), mask)
-    at = torch.tensor([float(step)], dtype=torch.float64)
-    found = {
+    weights = {
         "global": softmax(scores[None], mask)[0],
         "monotonic": windows.monotonic(scores[None], at, mask, reach)[0],
         "predictive": windows.predictive(scores[None], center, mask, reach)[0],
     }
-    kinds(here, words, found, step, float(center), reach)
-    bend(here, words, scores, found["predictive"], signal, float(center), reach)
+    before = windows.monotonic(scores[None], center, mask, reach)[0]
+    return View(words, step, signal, float(center), reach, weights, before)
 
 
-def second(here: Here, words: tuple[str, ...]) -> int:
-    """The place of the sought word when it comes the second time."""
-    sought = examples.SOUGHT[here.link.lang]
-    return max(place for place, word in enumerate(words, 1) if word == sought)
+def show(here: Here) -> None:
+    """The three ways beside each other, then the Gaussian once the guess is made."""
+    t, lang = here.t, here.link.lang
+    telling.idea(here, "windows")
+    with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
+        names = {code: code for code in sorted(REACHES, key=int)}
+        reach = int(controls.choose(here, "reach", names, t("windows.reach"), help_text=t("windows.reach_help")))
+        own = viewed(lang, reach, None, 0.0)
+        places = [str(place) for place in range(1, len(own.words) + BEYOND)]
+        step = slide(here, "place", places, here.key("place") or str(own.step), t("windows.step"))
+        signal = slide(here, "signal", sorted(SIGNALS, key=float), here.key("signal"), t("windows.signal"))
+    view = viewed(lang, reach, int(step), float(signal))
+    if kinds(here, view):
+        bend(here, view)
 
 
 def slide(here: Here, name: str, codes: list[str], code: str, label: str) -> str:
@@ -70,86 +91,83 @@ def slide(here: Here, name: str, codes: list[str], code: str, label: str) -> str
     )
 
 
-def kinds(
-    here: Here, words: tuple[str, ...], found: dict[str, torch.Tensor], step: int, center: float, reach: int
-) -> None:  # fmt: skip
-    """Global, monotonic and predictive weights as rows of words; what they sum to after a guess."""
-    t = here.t
-    where = {"global": t("windows.everywhere"), "monotonic": t("windows.around", place=step)}
-    where["predictive"] = t("windows.around", place=tokens.number(center))
+def kinds(here: Here, view: View) -> bool:
+    """Global, monotonic and predictive weights as rows of words; what they sum to after a guess. Whether it is made."""
+    t, sought = here.t, examples.SOUGHT[here.link.lang]
     legends = [tokens.Legend("0", t("windows.one"))]
-    total = {name: float(weights.sum()) for name, weights in found.items()}
-    with exhibits.figure(here, "windows", t("windows.title", word=examples.SOUGHT[here.link.lang])) as frame:
+    with exhibits.figure(here, "windows", t("windows.title", word=sought)) as frame:
         st.html(tokens.legend_html(legends))
         place = st.container()
-        option = controls.guess(here, "windows", t("windows.question"), {name: t(f"windows.{name}") for name in OPTIONS}).option
-        revealed = option is not None
-        rows = [
-            tokens.Row(
-                t(f"windows.{name}"),
-                weights.tolist(),
-                where[name],
-                note=t("windows.sum", total=tokens.number(total[name])) if revealed else "",
-                masked=[i for i, weight in enumerate(weights.tolist()) if weight == 0],
-            )
-            for name, weights in found.items()
-        ]
-        shown = rows if revealed else rows[:2]
-        place.html(tokens.strips_html(shown, words, language=here.link.lang, numbers=True, shared=True))
-        if not revealed:
+        options = {name: t(f"windows.{name}") for name in OPTIONS}
+        option = controls.guess(here, "windows", t("windows.question"), options).option
+        rows = strips(here, view, option is not None)
+        drawn: dict[str, Any] = {"numbers": True, "shared": True}
+        visible = rows[:2] if option is None else rows
+        place.html(tokens.strips_html(visible, view.words, language=here.link.lang, **drawn))
+        if option is None:
             st.html(tokens.veil_html(t("windows.veil"), "5rem"))
-            return
+            return False
         if option:
-            telling.guessed(here, "windows", t(f"windows.{option}"), tokens.number(total["predictive"]))
-        draw = partial(strips_chart, rows, words, legends=legends, numbers=True, shared=True, part=t("figure.part"))
-        table = tokens.table(rows, words, position=t("table.position"), word=t("table.word"))
-        caption = t("windows.caption", reach=reach, n=len(words))
+            total = tokens.number(float(view.weights["predictive"].sum()))
+            telling.guessed(here, "windows", options[option], total)
+        draw = partial(strips_chart, rows, view.words, legends=legends, part=t("figure.part"), **drawn)
+        table = tokens.table(rows, view.words, position=t("table.position"), word=t("table.word"))
+        caption = t("windows.caption", reach=view.reach, n=len(view.words))
         exhibit = Exhibit("windows", caption, t("windows.source"), {"": table}, lambda look: draw(look=look), "", False)
-        exhibits.show(here, frame, exhibit, t("windows.note", word=examples.SOUGHT[here.link.lang]))
+        exhibits.show(here, frame, exhibit, t("windows.note", word=sought))
+    return True
 
 
-def bend(
-    here: Here, words: tuple[str, ...], scores: torch.Tensor, after: torch.Tensor, signal: float, center: float, reach: int
-) -> None:  # fmt: skip
-    """Where the predictive window lies, and what its Gaussian takes from the weights; shown once the guess is made."""
+def strips(here: Here, view: View, summed: bool) -> list[tokens.Row]:
+    """A row for each way, what it does not see struck out; what it sums to where that may be told."""
     t = here.t
-    if not controls.revealed(here, "windows"):
-        return
-    mask = torch.ones(1, len(words), dtype=torch.bool)
-    before = windows.monotonic(scores[None], torch.tensor([center], dtype=torch.float64), mask, reach)[0]
-    most = int(after.argmax())
+    where = {
+        "global": t("windows.everywhere"),
+        "monotonic": t("windows.around", place=view.step),
+        "predictive": t("windows.around", place=tokens.number(view.center)),
+    }
+    made = []
+    for name, weights in view.weights.items():
+        unseen = [place for place, weight in enumerate(weights.tolist()) if weight == 0]
+        total = t("windows.sum", total=tokens.number(float(weights.sum()))) if summed else ""
+        made.append(tokens.Row(t(f"windows.{name}"), weights.tolist(), where[name], note=total, masked=unseen))
+    return made
+
+
+def bend(here: Here, view: View) -> None:
+    """Where the predictive window lies, and what its Gaussian takes from the weights."""
+    t, words, after = here.t, view.words, view.weights["predictive"].tolist()
+    data = pd.DataFrame({"position": range(1, len(words) + 1), "word": words, "before": view.before.tolist(), "after": after})
+    at = np.linspace(1, len(words), 120)
+    curve = pd.DataFrame({"position": at, "value": np.exp(-((at - view.center) ** 2) / (2 * (view.reach / 2) ** 2))})
+    names = (t("windows.before"), t("windows.after"), t("windows.bell"))
+    largest = {"word": words[view.most], "weight": tokens.number(after[view.most])}
+    alt = t("windows.gaussian_alt", place=tokens.number(view.center), **largest)
+
+    def draw(look: Look) -> Any:
+        return vectors.windowed(data, curve, words, x=t("windows.weight"), names=names, alt_text=alt, look=look)
+
     with exhibits.figure(here, "gaussian", t("windows.gaussian_title")) as frame:
         left, right = st.columns([5, 6], gap="medium")
         with left:
-            st.latex(formula(words, signal, center, reach, most, float(before[most]), float(after[most])))
+            st.latex(formula(view))
             st.markdown(t("windows.gaussian_text"))
-        data = pd.DataFrame(
-            {"position": range(1, len(words) + 1), "word": list(words), "before": before.tolist(), "after": after.tolist()}
-        )
-        at = np.linspace(1, len(words), 120)
-        curve = pd.DataFrame({"position": at, "value": np.exp(-((at - center) ** 2) / (2 * (reach / 2) ** 2))})
-        names = (t("windows.before"), t("windows.after"), t("windows.bell"))
-        alt = t("windows.gaussian_alt", place=tokens.number(center), word=words[most], weight=tokens.number(float(after[most])))
-
-        def draw(look: Look) -> Any:
-            return vectors.windowed(data, curve, words, x=t("windows.weight"), names=names, alt_text=alt, look=look)
-
-        with right:
-            st.altair_chart(draw(here.look), theme=None, key="mechanism-gaussian")
+        right.altair_chart(draw(here.look), theme=None, key="mechanism-gaussian")
         exhibit = Exhibit("gaussian", t("windows.gaussian_caption"), t("windows.source"), {"": data}, draw, alt, False)
         exhibits.show(here, frame, exhibit)
 
 
-def formula(
-    words: tuple[str, ...], signal: float, center: float, reach: int, most: int, before: float, after: float
-) -> str:  # fmt: skip
+def formula(view: View) -> str:
     """The place of the window and the weight of its most attended word, with the numbers in it."""
-    width, distance = reach / 2, most + 1 - center
-    return (
-        r"\begin{aligned}"
-        rf"p &= S \cdot \mathrm{{sigmoid}}(z) = {len(words)} \cdot \tfrac{{1}}{{1 + e^{{{-signal:g}}}}} = {center:.2f}\\"
-        rf"\sigma &= D / 2 = {width:g}\\"
-        rf"\alpha_{{{most + 1}}} &= {before:.2f} \cdot e^{{-({most + 1} - {center:.2f})^2 / (2 \cdot {width:g}^2)}}\\"
-        rf"&= {before:.2f} \cdot {exp(-(distance**2) / (2 * width**2)):.2f} = {after:.2f}"
-        r"\end{aligned}"
+    width, place = view.reach / 2, view.most + 1
+    before, after = float(view.before[view.most]), float(view.weights["predictive"][view.most])
+    bell = exp(-((place - view.center) ** 2) / (2 * width**2))
+    return formulas.aligned(
+        [
+            rf"p &= S \cdot \mathrm{{sigmoid}}(z) = {len(view.words)} \cdot \tfrac{{1}}{{1 + e^{{{-view.signal:g}}}}}",
+            rf"&= {view.center:.2f}",
+            rf"\sigma &= D / 2 = {width:g}",
+            rf"\alpha_{{{place}}} &= {before:.2f} \cdot e^{{-({place} - {view.center:.2f})^2 / (2 \cdot {width:g}^2)}}",
+            rf"&= {before:.2f} \cdot {bell:.2f} = {after:.2f}",
+        ]
     )

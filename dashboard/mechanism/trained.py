@@ -14,7 +14,7 @@ from core.models.comparison import compared
 from core.models.contributions import contributions
 from core.models.scores import SCORES
 from core.reading import Reading
-from core.types import Note
+from core.types import Note, Refusal
 from dashboard import controls, exhibits, link, resources, shell, texts, tokens
 from dashboard.exhibits import Exhibit
 from dashboard.mechanism import telling
@@ -25,6 +25,7 @@ from dashboard.strips import strips_chart
 DATA = "sst2"
 MODELS = {f"{DATA}/bilstm-{name}": name for name in SCORES}
 FIRST = f"{DATA}/bilstm-additive"
+FAMILY = ("dot", "scaled-dot", "general")
 OPTIONS = ("few", "half", "most")
 
 
@@ -117,8 +118,19 @@ def show(here: Here) -> None:
     found = read(here, choice)
     shell.show_notes(here, found.notes)
     if strips(here, choice, found):
-        for column, name in zip(st.columns(2, gap="medium"), ("location", "family"), strict=True):
-            column.html(tokens.argument_html(None, t(f"trained.{name}_title"), t(f"trained.{name}_text")))
+        said = {"location": t("trained.location_text"), "family": f"{t('trained.family_text')} {measured(here)}"}
+        for column, (name, text) in zip(st.columns(2, gap="medium"), said.items(), strict=True):
+            column.html(tokens.argument_html(None, t(f"trained.{name}_title"), text))
+
+
+def measured(here: Here) -> str:
+    """How large the largest weight is over the test set under each of the family; nothing where it was not measured."""
+    try:
+        tables = {name: resources.results("permutation", f"{DATA}/bilstm-{name}") for name in FAMILY}
+    except Refusal:
+        return ""
+    means = {name.replace("-", "_"): tokens.number(float(table["max_attention"].mean())) for name, table in tables.items()}
+    return here.t("trained.family_measured", n=texts.count(len(tables["dot"])), **means)
 
 
 def strips(here: Here, choice: Choice, found: Six) -> bool:

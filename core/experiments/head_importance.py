@@ -19,6 +19,7 @@ from core.types import Example, Refusal
 
 SISTERS = {"mnli": "snli"}  # with the same labels
 SPLIT = "validation"
+AT_ONCE = 16  # examples in a batch, so that the gradients of long pairs fit in memory
 NAMES = ("attribution", "taylor", "attention", "accuracy", "prob")
 SETTINGS: Row = {
     "nodes": NODES,
@@ -40,6 +41,10 @@ def examples(source: str, split: str, limit: int | None) -> list[Example]:
 def head_importance(model: Transformer, examples: Sequence[Example]) -> list[Row]:
     """One row per example: length, prediction, whether it is of the sister set, and for each head its largest attribution and
     weight, the gradient of the loss by a factor on it, and what masking it costs: the answer (`accuracy`) and p (`prob`)."""
+    return [row for start in range(0, len(examples), AT_ONCE) for row in _rows(model, examples[start : start + AT_ONCE])]
+
+
+def _rows(model: Transformer, examples: Sequence[Example]) -> list[Row]:
     batch = model.encode(examples)
     found = head_scores(model, batch)
     with torch.no_grad():

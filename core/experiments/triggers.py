@@ -65,7 +65,7 @@ def triggers(model: Transformer, examples: Sequence[Example]) -> list[Row]:
             with_it = predictions(model, [inserted(e, one.places) for e in examples]).argmax(-1)
             by_chance = predictions(model, with_random(one, examples, counts)).argmax(-1)
             said = {"rank": rank, **written(one), "draws": draws(one, counts), "given": given, "of": len(sample)}
-            rows += [said | row for row in effects(model, examples, label, before, with_it, by_chance)]
+            rows += [said | row for row in effects(examples, label, before, with_it, by_chance)]
     return rows
 
 
@@ -96,17 +96,12 @@ def draws(one: Trigger, counts: Counter[str]) -> str:
 
 
 def effects(
-    model: Transformer,
-    examples: Sequence[Example],
-    label: int,
-    before: torch.Tensor,
-    with_it: torch.Tensor,
-    by_chance: torch.Tensor,
+    examples: Sequence[Example], label: int, before: torch.Tensor, with_it: torch.Tensor, by_chance: torch.Tensor
 ) -> list[Row]:
-    """Counts for each gold label."""
+    """Counts for each gold label that there is."""
     rows = []
     gold = torch.tensor([e.label for e in examples])
-    for own in range(len(model.card.task.labels)):
+    for own in sorted(set(gold.tolist())):
         part = gold == own
         right = {"before": before, "after": with_it, "random": by_chance}
         counted = {name: int((found[part] == own).sum()) for name, found in right.items()}

@@ -29,9 +29,13 @@ def squares(frame: pd.DataFrame, names: Sequence[str], *, value: str, alt_text: 
     scale = alt.Scale(domain=[-1, 1], range=list(p.div), clamp=True, interpolate="rgb")
     known = base.transform_filter("isValid(datum.weight)")
     colored = known.mark_rect().encode(color=alt.Color("weight:Q", legend=None, scale=scale), tooltip=hover)
-    text = base.mark_text(fontSize=max(9, look.base - 2)).encode(text="said:N", color=alt.Color("ink:N", scale=None))
+    words = base.encode(text="said:N")  # a layer for each ink: a colour without a scale cannot stand beside one with a scale
+    texts = [
+        words.transform_filter(f"datum.ink == '{ink}'").mark_text(fontSize=max(9, look.base - 2), color=ink)
+        for ink in sorted(set(inks))
+    ]
     edge = 0 if look.export else LABELS
-    return finished([colored, text], look, alt_text=alt_text, height=CELL * len(names) + edge, width=CELL * len(names))
+    return finished([colored, *texts], look, alt_text=alt_text, height=CELL * len(names) + edge, width=CELL * len(names))
 
 
 def by_layer(frame: pd.DataFrame, *, x: str, y: str, alt_text: str, look: Look = SCREEN) -> Any:

@@ -224,7 +224,7 @@ def draw_matrix(here: Here, frame: Any, view: View, layer: str) -> None:
     def draw(look: Look) -> Any:
         return matrix.matrix(
             cells, rows=told.tokens, columns=told.tokens, value=t(f"method_name.{method}"), alt_text=alt, x=t("matrix.key"),
-            y=t("matrix.query"), special=told.special, signed=signed, largest=end, look=look,
+            y=t("matrix.query"), special=told.special, signed=signed, largest=end, exponent=0.5, look=look,
         )  # fmt: skip
 
     st.html(tokens.legend_html([ends]))
@@ -233,7 +233,9 @@ def draw_matrix(here: Here, frame: Any, view: View, layer: str) -> None:
     about = t(f"matrix.{method}" if layer == TOTAL else f"matrix.{method}_layer")
     part = t("matrix.part", n=len(shown), of=len(told.tokens)) if len(shown) < len(told.tokens) else ""
     table = matrix.cells(values, told.tokens, told.special)
-    exhibit = Exhibit("matrix", f"{which}. {about}", t(f"method_source.{method}"), {"": table}, draw, alt, on_screen=False)
+    exhibit = Exhibit(
+        "matrix", f"{which}. {about} {t('matrix.root')}", t(f"method_source.{method}"), {"": table}, draw, alt, on_screen=False
+    )
     exhibits.show(here, frame, exhibit, part)
 
 

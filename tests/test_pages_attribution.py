@@ -16,9 +16,10 @@ from core.experiments import attribution as experiment
 from core.experiments import tables
 from core.models import registry
 from core.reading import Reading
-from dashboard import resources, rivalry, rivalry_charts, texts, tokens
+from dashboard import export, resources, rivalry, rivalry_charts, texts, tokens
 from dashboard.axes import to_spec
 from dashboard.link import LANGUAGES
+from dashboard.theme import PRINT
 from tests.small import example
 from tests.small_transformers import small_transformer
 from tests.test_pages import faults, guess_key, opened, said, type_own
@@ -222,6 +223,8 @@ def test_a_square_says_its_numbers_and_leaves_the_diagonal_blank() -> None:
     frame = rivalry.pairs(t, {("attention", "rollout"): -0.5, ("attention", "norms"): None})
     names = [t(f"method_name.{name}") for name in rivalry.METHODS]
     (rows,) = to_spec(rivalry_charts.squares(frame, names, value="τ", alt_text="a"))["datasets"].values()
+    chart = rivalry_charts.squares(frame, names, value="τ", alt_text="a", look=PRINT)
+    assert "−0.50".encode() in export.figure(chart, "svg", citation="c", settings={})
     by = {(row["query"], row["key"]): row["said"] for row in rows}
     assert by[0, 1] == by[1, 0] == "−0.50" and by[0, 2] == "–" and by[3, 3] == ""
 
@@ -231,6 +234,8 @@ def test_an_error_of_zero_can_be_drawn_on_a_logarithmic_scale() -> None:
     found = rivalry.Integrated({}, (0.5,), (0.5,), {"gauss": (0.0,), "right": (0.1,), "left": (0.2,)})
     frame = rivalry.errors(t, found)
     assert frame["drawn"].tolist() == [rivalry.SMALLEST, 0.1, 0.2] and frame["error"].tolist() == [0.0, 0.1, 0.2]
+    chart = rivalry_charts.by_layer(frame, x="x", y="y", alt_text="a", look=PRINT)
+    assert export.figure(chart, "png", citation="c", settings={})[:4] == b"\x89PNG"
     assert rivalry.error_of((0.0, 1e-6)) == "< 10⁻⁵" and rivalry.error_of((0.0, 0.0213)) == "0.021"
 
 

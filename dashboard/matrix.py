@@ -23,7 +23,8 @@ from dashboard.tokens import readable
 SHOWN = 40  # words of a matrix; with a few special tokens still below 2,000 cells
 SIDE, LARGEST_CELL, SMALLEST_CELL = 460, 34, 15  # pixels of a token matrix, and of its cells
 LABELS, ABOVE = 90, 58  # pixels for the words beside a matrix and for those on top of it
-NARROW = 340  # pixels of a chart, axes included, that leave little room for words
+NARROW, CUT = 340, 0.66  # pixels of a chart, axes included, that leave little room for words; what of it they then get
+SMALLEST, LETTERS = 7, 1.2  # font size of words on top, in pixels and in widths of their columns
 GREY = (0.08, 0.8)  # opacity of a special token's cells, from nothing to the end of the scale
 
 
@@ -154,7 +155,8 @@ def _above(words: Sequence[str], title: str | None, special: Collection[int], co
     """Labels of columns, upright; on a phone as small as their columns are narrow."""
     size: Any = _small(look)
     if not look.export:
-        size = alt.ExprRef(f"min({size}, max(6, (containerSize()[0] - {look.px(LABELS):.0f}) / {max(count, 1)} - 0.5))")
+        column = f"(containerSize()[0] - {look.px(LABELS) * CUT:.0f}) / {max(count, 1)}"
+        size = alt.ExprRef(f"min({size}, max({SMALLEST}, {LETTERS} * {column}))")
     over = {"orient": "top", "labelAngle": -90, "labelLimit": look.px(ABOVE), "labelAlign": "left", "labelBaseline": "middle"}
     return word_axis(words, title=title, labelFontSize=size, labelColor=_colored(special, look), **over)
 
@@ -163,7 +165,7 @@ def _beside(words: Sequence[str], title: str | None, special: Collection[int], t
     """Labels of rows; where a phone has no room for long words they are cut sooner."""
     limit: Any = look.px(LABELS)
     if not look.export:
-        limit = alt.ExprRef(f"containerSize()[0] < {NARROW} ? {look.px(LABELS) * 0.66:.0f} : {look.px(LABELS):.0f}")
+        limit = alt.ExprRef(f"containerSize()[0] < {NARROW} ? {look.px(LABELS) * CUT:.0f} : {look.px(LABELS):.0f}")
     small = {"labelFontSize": _small(look), "labelColor": _colored(special, look)} if turned else {}
     return word_axis(words, title=title, labelLimit=limit, **small)
 

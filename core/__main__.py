@@ -36,8 +36,7 @@ def parser() -> Parser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status 0 with one JSON object printed, or 2 with one line on standard error."""
-    shown = logging.StreamHandler(sys.stderr)
-    warnings = MemoryHandler(1000, logging.CRITICAL, shown, flushOnClose=False)  # said with an answer; a refusal is one line
+    warnings = MemoryHandler(1000, logging.CRITICAL)  # said with an answer; a refusal is one line
     logging.basicConfig(handlers=[warnings], level=logging.WARNING)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
@@ -45,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         args = parser().parse_args(arguments)
         device.set_threads()
         answer = VERBS[args.verb].answer(args)
+        warnings.setTarget(logging.StreamHandler(sys.stderr))
         warnings.flush()
     except Refusal as refusal:
         print(" ".join(str(refusal).split()), file=sys.stderr)

@@ -16,7 +16,7 @@ from core.types import Batch, Example
 
 TAUS = (0.2, 0.4, 0.6)
 DRAWS, SEED = 3, 0
-NODES = 6  # two fewer than elsewhere: so many sentences take a while, and each layer's sum still holds to the third digit
+NODES = 6  # two fewer than elsewhere, since so many sentences take a while; each row says its completeness error
 SETTINGS: Row = {"taus": TAUS, "lambda": 0.0, "nodes": NODES, "draws": DRAWS, "draw_seed": SEED, "tokens": "pieces"}
 
 Cuts = list[list[Edge]]  # of each example

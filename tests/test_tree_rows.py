@@ -9,7 +9,7 @@ from core.attattr.attribution import attribution
 from core.attattr.cutting import cut, marks
 from core.attattr.tree import tree
 from core.experiments import EXPERIMENTS, shown
-from core.experiments.tree import NODES, TAUS, trees
+from core.experiments.tree import TAUS, trees
 from core.importance import probabilities
 from core.models import registry
 from tests.small import examples
@@ -40,7 +40,7 @@ def test_a_sentence_is_measured_alike_in_company(model, rows) -> None:
 
 def test_the_fall_is_that_of_the_trees_own_edges(model, rows) -> None:
     batch = model.encode(EXAMPLES[2:])
-    values = attribution(model, batch, nodes=NODES).attribution[0].sum(1)
+    values = attribution(model, batch).attribution[0].sum(1)
     before = probabilities(model.run(batch).logits)[0]
     for tau in TAUS:
         made = tree(values, tau=tau)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from core import importance
-from core.attattr.attribution import attribution
+from core.attattr.attribution import NODES, attribution
 from core.attattr.cutting import cut, largest, marks, random_others
 from core.attattr.tree import Edge, Tree, tree
 from core.experiments.cases import Row, cases
@@ -16,7 +16,6 @@ from core.types import Batch, Example
 
 TAUS = (0.2, 0.4, 0.6)
 DRAWS, SEED = 3, 0
-NODES = 6  # two fewer than elsewhere, since so many sentences take a while; each row says its completeness error
 SETTINGS: Row = {"taus": TAUS, "lambda": 0.0, "nodes": NODES, "draws": DRAWS, "draw_seed": SEED, "tokens": "pieces"}
 
 Cuts = list[list[Edge]]  # of each example
@@ -28,7 +27,7 @@ def trees(model: Transformer, examples: Sequence[Example]) -> list[Row]:
     with the largest weights, or with the largest attributions. Missing where the tree has no edge.
     """
     batch = model.encode(examples)
-    found = attribution(model, batch, nodes=NODES)
+    found = attribution(model, batch)
     lengths = batch.present.sum(1).tolist()
     scores = [_own(found.attribution.sum(2), i, n) for i, n in enumerate(lengths)]
     weights = [_own(found.attention.mean(2), i, n) for i, n in enumerate(lengths)]

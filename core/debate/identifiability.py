@@ -42,8 +42,8 @@ class MappedModel(AttentionModel, Protocol):
 
 @dataclass(frozen=True)
 class Effective:
-    """What the output sees of one text's attention over the tokens that may be attended (in a Transformer the special ones too);
-    CPU tensors in double precision."""
+    """What the output sees of one text's attention over the tokens that may be attended (in a Transformer the special ones
+    too); CPU tensors in double precision."""
 
     attention: Tensor  # "layer head query key", the model's own
     effective: Tensor  # "layer head query key", A⊥

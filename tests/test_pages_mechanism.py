@@ -215,7 +215,10 @@ def test_windows_say_what_they_sum_to(reach: str, place: str) -> None:
 
 
 def test_a_word_that_asks_nothing_looks_at_all_alike() -> None:
-    app = page(chapter="heads")
+    app = page(mode="study", chapter="heads")
+    assert strip_rows(app) == []
+    lock_in(app, "itself")
+    assert "Your guess: only itself. Measured: all words alike." in said(app)
     assert "the 0.25, dog 0.25, saw 0.25, itself 0.25" in "".join(strip_rows(app))
     assert "must give out the whole" in said(app)
     app.segmented_control(key="mechanism-asks").set_value("4").run()

@@ -235,7 +235,9 @@ def falls(here: Here, choice: Choice) -> None:
     with exhibits.figure(here, "falls", t("falls.title")) as frame:
         where = evidence.provenance(resources.results("tree", choice.model), t)
         table = resources.table(grown.by_tau, choice.model)
-        shown = table.assign(group=[t("falls.tau", tau=tau) for tau in table["group"]], series=arms_of(here, table["series"]))
+        shown = table.assign(
+            group=[t("falls.tau", tau=tau) for tau in table["group"]], series=[t(f"short.{name}") for name in table["series"]]
+        )
         low, high = min(0.0, table["low"].min()), max(0.1, table["high"].max())
         domain = (math.floor(10 * low) / 10, math.ceil(10 * high) / 10)
         alt = t("falls.alt", values=", ".join(f"{r['group']} {r['series']} {r['mean']:.3f}" for r in shown.to_dict("records")))
@@ -253,7 +255,11 @@ def flips(here: Here, choice: Choice) -> None:
     with exhibits.figure(here, "flips", t("flips.title")) as frame:
         where = evidence.provenance(resources.results("tree", choice.model), t)
         table = resources.table(grown.flips, choice.model)
-        shown = table.assign(edges=[f"{edges:.1f}" for edges in table["edges"]], n=[texts.count(n) for n in table["n"]])
+        shown = table.assign(
+            tau=[f"{tau:g}" for tau in table["tau"]],
+            edges=[f"{edges:.1f}" for edges in table["edges"]],
+            n=[texts.count(n) for n in table["n"]],
+        )
         for name in ("none", *grown.ARMS):
             shown[name] = [f"{100 * share:.1f}" for share in table[name]]
         headed = {"tau": "τ", "edges": t("flips.edges"), "none": t("flips.none"), "n": "n"}

@@ -89,9 +89,9 @@ def word_axis(words: Sequence[str], **settings: Any) -> alt.Axis:
     return alt.Axis(**(options | settings))
 
 
-def legend(**settings: Any) -> alt.Legend:
-    """A legend in one line, in two columns or one where there is no room for it."""
-    return alt.Legend(columns=alt.ExprRef("width < 220 ? 1 : width < 360 ? 2 : 0"), **settings)
+def legend(narrow: int = 220, **settings: Any) -> alt.Legend:
+    """A legend in one line, in two columns or, below a width of `narrow`, in one where there is no room for it."""
+    return alt.Legend(columns=alt.ExprRef(f"width < {narrow} ? 1 : width < 360 ? 2 : 0"), **settings)
 
 
 def above(look: Look, **settings: Any) -> alt.Legend:

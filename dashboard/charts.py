@@ -33,6 +33,7 @@ from dashboard.theme import SCREEN, Look
 SHAPES = ("circle", "diamond", "triangle-up", "cross")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2])
 PUBLISHED = "M-0.2,-1.1H0.2V1.1H-0.2Z"  # a tick, as an SVG path of a point
+LONG = 15  # letters of a name of which two do not stand side by side on a phone
 
 
 def names_of(frame: pd.DataFrame, field: str) -> list[str]:
@@ -107,8 +108,9 @@ def intervals(
     if domain is None:
         lowest = pd.concat([frame["low"], frame["mean"], ticks["mean"]]).min()
         domain = tau_domain(None if pd.isna(lowest) else float(lowest))
-    color = alt.Color("kind:N", title=None, legend=legend(), scale=alt.Scale(domain=kinds, range=inks(len(kinds), look)))
-    shape = alt.Shape("kind:N", title=None, legend=legend(), scale=alt.Scale(domain=kinds, range=shapes[: len(kinds)]))
+    names = legend(narrow=310 if max(map(len, kinds), default=0) > LONG else 220)
+    color = alt.Color("kind:N", title=None, legend=names, scale=alt.Scale(domain=kinds, range=inks(len(kinds), look)))
+    shape = alt.Shape("kind:N", title=None, legend=names, scale=alt.Scale(domain=kinds, range=shapes[: len(kinds)]))
     rows = alt.Axis(labelColor=look.palette.ink, labelLimit=look.px(170))
     place: dict[str, Any] = {
         "y": alt.Y("group:N", sort=groups, title=None, scale=alt.Scale(paddingInner=0.25), axis=rows),

@@ -181,3 +181,10 @@ def test_marks_and_limits_grow_with_the_base_font() -> None:
     assert (rule["strokeWidth"], big_rule["strokeWidth"]) == (3, 6) and (dot["size"], big_dot["size"]) == (90, 360)
     limits = [axes.to_spec(chart)["config"]["axis"]["labelLimit"] for chart in (small, large)]
     assert limits == [160, 320]
+
+
+@pytest.mark.parametrize(("series", "narrow"), [("search", 220), ("best found, ε = 0.05", 310)])
+def test_long_names_of_series_stand_below_each_other_on_a_phone(series: str, narrow: int) -> None:
+    frame = pd.DataFrame({"group": ["a"], "series": [series], "mean": [0.2], "low": [0.1], "high": [0.3], "n": [7]})
+    spec = charts.intervals(frame, x="mean", alt_text="One mean.", domain=(0.0, 0.7)).to_dict()
+    assert f"width < {narrow} ? 1" in str(spec)

@@ -11,6 +11,7 @@ from core.models import registry
 from core.reading import read
 from dashboard import resources, spotlight
 from dashboard.adversaries import light
+from dashboard.link import LANGUAGES
 from tests.browser.test_looks import WIDTHS, barriers
 from tests.browser.visit import Visit, complaints
 
@@ -256,3 +257,11 @@ def test_what_is_revealed_can_be_read_and_fits(visit: Visit, scheme: str) -> Non
         assert visit.overflow() <= 0
     assert barriers(visit) == []
     assert list(complaints(visit)) == []
+
+
+@pytest.mark.skipif("snli/bilstm-additive" not in registry.cards(), reason="no trained model: make models")
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_names_of_three_series_fit_a_phone_in_a_lecture(visit: Visit, lang: str) -> None:
+    visit.page.set_viewport_size({"width": 390, "height": 844})
+    visit.open("adversary", lang, mode="lecture", model="snli/bilstm-additive")
+    assert visit.overflow() <= 0

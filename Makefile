@@ -2,6 +2,7 @@
 #   PORT=9000 make run        another port
 #   PIP_ARGS="..." make run   further arguments of pip, e.g. an index of CPU-only builds of torch
 #   BROWSER=0 make test       without the browser tests
+#   SHOTS=1 make test         with pictures of all pages in tests/browser/shots
 #   PYTHON=python3.12 make    another Python than the first recent one on the path
 
 PORT ?= 8501
@@ -20,7 +21,7 @@ PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
-	@sed -n '2,5s/^#   /  /p' $(firstword $(MAKEFILE_LIST))
+	@sed -n '2,6s/^#   /  /p' $(firstword $(MAKEFILE_LIST))
 
 run: $(VENV)/.run  ## the dashboard in the browser (PORT, 8501)
 	$(PY) -m streamlit run dashboard/app.py --server.port $(PORT) $(ARGS)

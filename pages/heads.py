@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -197,7 +196,7 @@ def say(here: Here, view: View, values: dict[str, Any]) -> None:
 def one_head(here: Here, view: View) -> None:
     """The chosen head: weights, attributions, how far they agree, and the cells worth reading in words."""
     t, cells, at = here.t, view.cells, view.at
-    shown = matrix.part(np.abs(cells.attribution[at]), cells.special)
+    shown = matrix.part(abs(cells.attribution[at]), cells.special)
     with exhibits.figure(here, "one", t("one.title", **view.name)) as frame:
         if view.revealed:
             with frame:
@@ -270,7 +269,7 @@ def agreement_line(here: Here, view: View) -> str:
 def sentence_taus(here: Here, view: View) -> None:
     """The agreement of every head on this text."""
     t, values = here.t, contributions.taus_of(view.cells)
-    defined = values[~np.isnan(values)]
+    defined = values[values == values]  # what is undefined equals nothing
     mean = tokens.number(float(defined.mean()) if len(defined) else None)
     grid = Grid("tau", values, t("tau.caption", mean=mean, n=len(defined)), view.at, signed=True, largest=1.0)
     with exhibits.figure(here, "tau", t("all.tau"), grid.legend if view.revealed else "") as frame:

@@ -210,7 +210,8 @@ def test_committed_tables_are_of_the_committed_models(path: Path) -> None:
     cards, over = registry.cards(), KNOWN[name].variants
     assert said["weights_sha256"] == cards[model].weights_sha256 if model in cards else over or ":seed=" in model
     assert said["split"] == KNOWN[name].split
-    named = {"variant", "normalizer", "kind", "value"} if over else {"words", "places", "draws"} if name == "triggers" else set()
+    named = {"variant", "normalizer", "kind", "value"} if over else set()
+    named |= {"words", "places", "draws"} if name == "triggers" else set()
     assert all(pd.api.types.is_numeric_dtype(table[column]) for column in set(table) - named)
     if over:
         assert table["variant"].tolist() == over(model) and set(table["n"]) == {said["n"]}

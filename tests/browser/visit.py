@@ -4,6 +4,7 @@ Streamlit itself asks for `/<page>/_stcore/health` and `/<page>/_stcore/host-con
 404; these two lines in the console are its own and the only ones that are let pass.
 """
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -79,14 +80,16 @@ class Visit:
         self.page.set_viewport_size({"width": width, "height": height})
         return self.rest()
 
-    def shoot(self, name: str) -> Path:
-        """The path of a picture of the whole page, to be looked at; Streamlit scrolls inside, so the window grows."""
+    def shoot(self, name: str) -> None:
+        """Takes a picture of the whole page, to be looked at, where `SHOTS=1` asks for it; Streamlit scrolls inside, so the
+        window grows."""
+        if os.environ.get("SHOTS") != "1":
+            return
         SHOTS.mkdir(exist_ok=True)
         size, path = self.page.viewport_size or {"width": 1280, "height": 720}, SHOTS / f"{name}.png"
         self.resize(size["width"], max(size["height"], self.page.evaluate(TALL)))
         self.page.screenshot(path=path)
         self.resize(size["width"], size["height"])
-        return path
 
     def overflow(self) -> int:
         """By how many pixels something on the page reaches out of the window, boxes that scroll by themselves aside."""

@@ -282,7 +282,7 @@ def test_without_models_the_first_chapters_still_teach(monkeypatch: pytest.Monke
     from dashboard import resources
 
     monkeypatch.setattr(registry, "cards", lambda: {})
-    resources.cards.clear()  # type: ignore[attr-defined]
+    resources.committed.clear()  # type: ignore[attr-defined]
     try:
         app = page()
         assert list(faults(app)) == [] and "3.00" in formulas(app)
@@ -291,4 +291,4 @@ def test_without_models_the_first_chapters_still_teach(monkeypatch: pytest.Monke
             assert list(faults(app)) == [] and "make models" in said(app)
     finally:
         monkeypatch.undo()
-        resources.cards.clear()  # type: ignore[attr-defined]
+        resources.committed.clear()  # type: ignore[attr-defined]

@@ -109,9 +109,11 @@ def legends(here: Here) -> list[tokens.Legend]:
 
 
 def deciding(case: Doubt) -> int:
-    """The place of the word that decides: without it the sum turns furthest away from where it is."""
+    """The place of the word that decides: parts of equal size and opposite sign cancel, and of what is left it adds most in the
+    direction of the sum."""
     parts = np.array(case.weights) * np.array(case.values)
-    return int((np.sign(parts.sum()) * parts).argmax())
+    left = np.where(np.isclose(parts[:, None], -parts).any(1), 0.0, parts)
+    return int((np.sign(left.sum()) * left).argmax())
 
 
 def doubted(here: Here, case: Doubt) -> list[tokens.Row]:

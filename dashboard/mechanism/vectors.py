@@ -13,7 +13,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from dashboard.axes import above, across, finished, tips, upward, value_axis, word_axis
+from dashboard.axes import above, across, finished, legend, tips, upward, value_axis, word_axis
 from dashboard.charts import DASHES, inks, names_of
 from dashboard.theme import SCREEN, Look
 
@@ -169,7 +169,7 @@ def windowed(
     labels = ["", *list(words)]
     axis = word_axis(labels, values=list(range(1, len(words) + 1)), labelColor=p.ink, labelLimit=look.px(96))
     place: dict[str, Any] = {"y": alt.Y("position:Q", scale=rows, axis=axis)}
-    key = alt.Legend(title=None, orient="top", symbolOpacity=1)
+    key = legend(narrow=310, title=None, orient="top", symbolOpacity=1)
     color = alt.Color("kind:N", legend=key, scale=alt.Scale(domain=list(names), range=[p.seq[4], p.ink, p.muted]))
     hover = tips(("word:N", " ", None), ("before:Q", names[0], ".3f"), ("after:Q", names[1], ".3f"))
     base = alt.Chart(frame).encode(tooltip=hover, **place)

@@ -30,13 +30,13 @@ def test_a_number_is_edited_by_keyboard(open_page: Callable[..., Visit]) -> None
     """Into the table, along to a cell, a number and Enter; the table keeps its place, so a second cell can follow."""
     visit = open_page("mechanism", "en", mode="lecture")
     table = visit.page.get_by_test_id("stDataFrame").first
-    table.locator("canvas").first.click(position={"x": 40, "y": 50})  # the first word
+    table.locator(".dvn-scroller").first.click(position={"x": 40, "y": 50})  # the first word
     for number in ("3", "4"):
         visit.page.keyboard.press("ArrowRight")
         visit.page.keyboard.type(number)
         visit.page.keyboard.press("Enter")
-        visit.page.keyboard.press("ArrowUp")
         visit.rest()
+        visit.page.keyboard.press("ArrowUp")
     visit.page.wait_for_function("decodeURIComponent(location.search).includes('slow,3,4,0,1')")
     visit.rest()
     assert "8.00" in visit.page.locator(".katex-html").first.inner_text()

@@ -137,6 +137,14 @@ def focused(visit: Visit) -> str:
     return str(visit.page.evaluate("document.activeElement.tagName + ' ' + document.activeElement.innerText"))
 
 
+def test_a_result_that_is_revealed_by_keyboard_keeps_the_keyboard_in_its_figure(open_page: Open) -> None:
+    visit = open_page("permutation", "en", model=SST)
+    visit.page.get_by_role("button", name="Skip").focus()
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_function("!document.querySelector('.veil')")
+    visit.page.wait_for_function("document.activeElement.closest('[class*=st-key-figure-]')")
+
+
 def test_the_tab_key_meets_no_second_toolbar(open_page: Open) -> None:
     """Every figure has its own table and files; what Streamlit puts on a chart would only double them."""
     visit = open_page("agreement", "en", mode="lecture", model=SST)

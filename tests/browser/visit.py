@@ -92,8 +92,13 @@ class Visit:
         self.resize(size["width"], size["height"])
 
     def overflow(self) -> int:
-        """By how many pixels something on the page reaches out of the window, boxes that scroll by themselves aside."""
-        return int(self.page.evaluate(OVERFLOWS))
+        """By how many pixels something on the page reaches out of the window, boxes that scroll by themselves aside, once
+        figures are drawn anew for its width."""
+        for _ in range(20):
+            if (found := int(self.page.evaluate(OVERFLOWS))) <= 0:
+                return found
+            self.page.wait_for_timeout(100)
+        return found
 
 
 def complaints(visit: Visit) -> Iterator[str]:

@@ -28,7 +28,7 @@ run: $(VENV)/.run  ## the dashboard in the browser (PORT, 8501)
 
 test: $(VENV)/.dev lint  ## everything that must hold (BROWSER=0 leaves the browser tests out)
 	@BROWSER=$(BROWSER) $(PY) -m tests.browser.chromium
-	BROWSER=$(BROWSER) OMP_NUM_THREADS=1 $(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile --benchmark-disable $(ARGS)
+	BROWSER=$(BROWSER) OMP_NUM_THREADS=1 $(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal --benchmark-disable $(ARGS)
 
 lint: $(VENV)/.dev  ## ruff and mypy
 	$(PY) -m ruff check .

@@ -60,8 +60,12 @@ def plane(frame: pd.DataFrame, *, x: str, y: str, alt_text: str, chain: bool = F
     }
     color = alt.condition("datum.strong", alt.value(p.ink), alt.value(p.muted))
     base = alt.Chart(data)
-    head = base.transform_filter("datum.long").mark_point(shape="triangle", filled=True, size=look.area(110), opacity=1)
-    dots = base.transform_filter("!datum.long").mark_point(shape="circle", filled=True, size=look.area(50), opacity=1)
+    head = base.transform_filter("datum.long").mark_point(
+        shape="triangle", filled=True, size=look.area(110), opacity=1, aria=False
+    )
+    dots = base.transform_filter("!datum.long").mark_point(
+        shape="circle", filled=True, size=look.area(50), opacity=1, aria=False
+    )
     layers = [
         *zero_lines(scale, look),
         base.mark_rule(strokeWidth=look.px(2.5)).encode(x2="x:Q", y2="y:Q", color=color, **start),

@@ -20,6 +20,7 @@ from dashboard import (
     lessons,
     link,
     matrix,
+    own_model,
     quality,
     resources,
     rivalry,
@@ -318,6 +319,7 @@ def effects(here: Here, choice: Choice, view: View | None) -> None:
 
 here = shell.start("attribution")
 picked = controls.picker(here)
+own_model.offer(here)
 if picked.choice is not None:
     with shell.guarded(here):
         lesson(here, picked.choice, picked)

@@ -12,7 +12,20 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import contributions, controls, evidence, exhibits, link, matrix, quality, resources, shell, texts, tokens
+from dashboard import (
+    contributions,
+    controls,
+    evidence,
+    exhibits,
+    link,
+    matrix,
+    own_model,
+    quality,
+    resources,
+    shell,
+    texts,
+    tokens,
+)
 from dashboard.contributions import Cells, Grid, Sentence
 from dashboard.exhibits import Exhibit
 from dashboard.resources import Choice
@@ -295,6 +308,7 @@ def test_taus(here: Here, choice: Choice) -> None:
 
 here = shell.start("heads")
 picked = controls.picker(here)
+own_model.offer(here)
 if picked.choice is not None:
     with shell.guarded(here):
         lesson(here, picked.choice, picked)

@@ -24,6 +24,7 @@ from dashboard import (
     grown,
     lessons,
     link,
+    own_model,
     quality,
     resources,
     shell,
@@ -278,6 +279,7 @@ def arms_of(here: Here, names: Any) -> list[str]:
 
 here = shell.start("tree")
 picked = controls.picker(here)
+own_model.offer(here)
 if picked.choice is not None:
     with shell.guarded(here):
         lesson(here, picked.choice, picked)

@@ -48,6 +48,13 @@ def test_a_folder_is_shown_on_the_page_and_nobody_else_sees_it(folder: Path, lan
     assert "own/tiny-bert" not in resources.committed()
 
 
+@pytest.mark.parametrize("path", ["heads", "attribution", "pruning", "tree"])
+def test_every_page_of_transformers_offers_it(folder: Path, path: str) -> None:
+    app = open_folder(opened(path, mode="study", model="sst2/minilm", text="A warm, funny film."), str(folder))
+    assert list(faults(app)) == []
+    assert app.session_state["link"].model == "own/tiny-bert"
+
+
 def test_closing_gives_the_page_a_model_that_it_has(folder: Path) -> None:
     app = open_folder(page(), str(folder))
     close = next(button for button in app.button if button.label.startswith("Close"))

@@ -25,9 +25,10 @@ needs_models = pytest.mark.skipif(SST not in MODELS, reason="no trained models: 
 
 
 def opened(path: str, **codes: str) -> AppTest:
-    """A page under a link."""
+    """A page as its link opens it."""
     app = AppTest.from_file(APP, default_timeout=100)
-    app.run()
+    if PAGES[path].file != f"{path or 'home'}.py":  # before a first run, Streamlit finds a page by its file's name only
+        app.run()
     if path:
         app.switch_page(str(ROOT / "pages" / PAGES[path].file))
     for key, value in codes.items():

@@ -1,16 +1,26 @@
 """The chapters of the mechanism in a browser: they fit, can be read, and their numbers are edited without a mouse."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from core.models import registry
 from dashboard.mechanism import trained
 from dashboard.mechanism.keys import KEYS
-from tests.browser.test_looks import WIDTHS, barriers
-from tests.browser.visit import Visit, complaints
+from tests.browser.conftest import profile
+from tests.browser.visit import WIDTHS, Visit, barriers, complaints
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext
 
 needs_models = pytest.mark.skipif(not set(trained.MODELS) <= set(registry.cards()), reason="no trained models: make models")
+
+
+@pytest.fixture(scope="module")
+def context(browser: "Browser") -> "Iterator[BrowserContext]":
+    """One profile for all: a browser that knows the dashboard opens it sooner."""
+    yield from profile(browser)
 
 
 @needs_models

@@ -12,8 +12,7 @@ from core.reading import read
 from dashboard import resources, spotlight
 from dashboard.adversaries import light
 from dashboard.link import LANGUAGES
-from tests.browser.test_looks import WIDTHS, barriers
-from tests.browser.visit import Visit, complaints
+from tests.browser.visit import WIDTHS, Visit, barriers, complaints
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, WebSocket

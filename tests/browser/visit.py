@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import ConsoleMessage, Page, Request
 
+WIDTHS = {390: 844, 1920: 1080, 1280: 720}  # windows of a phone, a projector and a laptop, with their heights
 SHOTS = Path(__file__).resolve().parent / "shots"
 PROBE = re.compile(r"/[^/]+/_stcore/(health|host-config)$")
 AT_REST = """() => {
@@ -110,3 +112,10 @@ def complaints(visit: Visit) -> Iterator[str]:
     headings = visit.page.locator("h1").all_inner_texts()
     if len(headings) != 1:
         yield f"{len(headings)} h1 instead of one: {headings}"
+
+
+def barriers(visit: Visit) -> list[str]:
+    """What axe calls serious or critical: the rule, the place, the reason."""
+    found = Axe().run(visit.page).response["violations"]
+    grave = [violation for violation in found if violation["impact"] in {"serious", "critical"}]
+    return [f"{v['id']}: {node['html'][:160]} {node['failureSummary']}" for v in grave for node in v["nodes"]]

@@ -1,9 +1,14 @@
 """What all tests share: those marked `data` or `gpu` are skipped, with a reason, where a machine lacks their need."""
 
 import os
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import torch
+
+from tests.threads import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -14,17 +19,42 @@ def data_folder() -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def cuda_is_there() -> bool:
-    import torch
-
-    return torch.cuda.is_available()
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     no_data = pytest.mark.skip(reason="no training data: set ATTENTION_DATA or fill data/")
     no_gpu = pytest.mark.skip(reason="no CUDA device")
     for item in items:
         if item.get_closest_marker("data") and data_folder() is None:
             item.add_marker(no_data)
-        if item.get_closest_marker("gpu") and not cuda_is_there():
+        if item.get_closest_marker("gpu") and not torch.cuda.is_available():
             item.add_marker(no_gpu)
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[[Callable[[], object]], threading.Thread]]:
+    """Starts a function in a thread; at the end of the test every thread must have ended, without an error."""
+    started: list[threading.Thread] = []
+    errors: list[BaseException] = []
+
+    def begin(function: Callable[[], object]) -> threading.Thread:
+        def run() -> None:
+            try:
+                function()
+            except BaseException as error:  # kept for the test's own thread, where it is raised
+                errors.append(error)
+
+        started.append(threading.Thread(target=run, daemon=True))
+        started[-1].start()
+        return started[-1]
+
+    yield begin
+    for thread in started:
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+    for error in errors:
+        raise error
+
+
+@pytest.fixture
+def cuda() -> torch.device:
+    """For tests marked `gpu`, which are skipped where there is none."""
+    return torch.device("cuda")

@@ -240,14 +240,9 @@ def percent(share: float | None) -> str:
     return "–" if share is None else "< 1" if 0 < share < 0.005 else f"{100 * share:.0f}"
 
 
-def signed(value: float) -> str:
-    """A contribution, with its sign, as fine as it needs."""
-    return tokens.number(value, 3 if abs(value) >= 0.0005 or value == 0 else 5, sign=True)
-
-
 def added(t: Texts, found: Sentence) -> str:
     """What the contributions of each layer add up to, as a list."""
-    return ", ".join(t("all.layer", layer=i, sum=signed(value)) for i, value in enumerate(found.difference, 1))
+    return ", ".join(t("all.layer", layer=i, sum=tokens.fine(value)) for i, value in enumerate(found.difference, 1))
 
 
 def error_of(found: Sentence) -> str:
@@ -283,7 +278,5 @@ def grid(table: pd.DataFrame) -> np.ndarray:
 
 def listed(cells: Cells, at: tuple[int, int], places: Sequence[tuple[int, int]]) -> list[tuple[str, str, str, str]]:
     """For `matrix.pairs_html`: two tokens, weight and attribution of each cell, as they are read."""
-    weights, found = cells.attention[at], cells.attribution[at]
-    return [
-        (cells.tokens[q], cells.tokens[k], tokens.number(float(weights[q, k])), signed(float(found[q, k]))) for q, k in places
-    ]
+    words, weights, found = cells.tokens, cells.attention[at], cells.attribution[at]
+    return [(words[q], words[k], tokens.number(float(weights[q, k])), tokens.fine(float(found[q, k]))) for q, k in places]

@@ -146,7 +146,7 @@ def reading_of(t: Texts, level: Level, grown: Tree, layers: int) -> str:
         return t(f"why.{grown.why}", root=root)
     best = max(grown.edges, key=lambda edge: edge.weight)
     values = {"source": texts.plain(level.names[best.source]), "reader": texts.plain(level.names[best.reader])}
-    values |= {"layer": str(best.layer + 1), "weight": tokens.number(best.weight, 3, sign=True)}
+    values |= {"layer": str(best.layer + 1), "weight": tokens.fine(best.weight)}
     return t("reading.tree", root=root, n=len(grown.edges), layers=layers - 1, **values)
 
 

@@ -132,15 +132,16 @@ def sentence(found: Pruned) -> pd.DataFrame:
 
 
 def correlations(criterion: str) -> pd.DataFrame:
-    """one, other (data sets; equal: halves of the same examples), mean (tau-b over heads), low, high, spearman, n (heads).
+    """one, other (data sets, another seed behind a colon; equal: halves of the same examples), mean (tau-b over heads), low,
+    high, spearman, n (heads).
 
     For halves the mean over draws and the middle 95 % of them; for pairs one tau with its asymptotic interval.
     """
     known: dict[str, HeadScores] = {}
     for name in ranked_models():
-        source = name.split("/")[0]
-        known[source], sister = scores(name), head_importance.SISTERS.get(source)
-        if sister and len((own := scores(name, sister=True)).prob):
+        source, seed = name.split("/")[0], name.partition(":")[2]
+        known[f"{source}:{seed}" if seed else source], sister = scores(name), head_importance.SISTERS.get(source)
+        if sister and not seed and len((own := scores(name, sister=True)).prob):
             known[sister] = own
     rows = [halves(name, own, criterion) for name, own in known.items()]
     values = {name: importances(own)[criterion].flatten().numpy() for name, own in known.items()}
@@ -208,8 +209,9 @@ def measured(t: Texts, found: Pruned, criterion: str) -> str:
 
 
 def pair(t: Texts, one: str, other: str) -> str:
-    """Two data sets whose examples rank heads, or two halves of one."""
-    names = [t(f"short.{name}") for name in (one, other)]
+    """Two data sets whose examples rank heads, or trainings of one, or two halves of its examples."""
+    parts = [name.partition(":seed=") for name in (one, other)]
+    names = [t(f"short.{source}") + (t("agreement.seed", seed=seed) if seed else "") for source, _, seed in parts]
     return t("agreement.halves", name=names[0]) if one == other else " ~ ".join(names)
 
 

@@ -85,6 +85,11 @@ def number(value: float | None, decimals: int = 2, sign: bool = False) -> str:
     return text if zero else f"{'−' if value < 0 else '+' if sign else ''}{text}"
 
 
+def fine(value: float) -> str:
+    """A contribution with its sign, to as many decimals as it needs."""
+    return number(value, 3 if abs(value) >= 0.0005 or value == 0 else 5, sign=True)
+
+
 def defined(weights: Sequence[Weight]) -> list[float]:
     """The weights that are numbers."""
     return [w for w in weights if w is not None and math.isfinite(w)]

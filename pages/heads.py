@@ -200,8 +200,8 @@ def say(here: Here, view: View, values: dict[str, Any]) -> None:
             st.caption(t("predict.guessed", guess=t(f"predict.{option}", **values), place=place), width="content")
             controls.guess_again(here, view.about)
     sums, weights = contributions.contributions_of(words), contributions.weights_of(words)
-    more = {"place": place, "sum": contributions.signed(float(sums[first])), "label": t.label(view.found.target)}
-    more |= {"most_layer": most[0] + 1, "most_head": most[1] + 1, "most_sum": contributions.signed(float(sums[most]))}
+    more = {"place": place, "sum": tokens.fine(float(sums[first])), "label": t.label(view.found.target)}
+    more |= {"most_layer": most[0] + 1, "most_head": most[1] + 1, "most_sum": tokens.fine(float(sums[most]))}
     more |= {"most_weight": tokens.number(float(weights[most])), "p": tokens.number(view.found.prob)}
     st.markdown(t("reading.same" if first == most else "reading.other", **values, **more))
 

@@ -124,7 +124,7 @@ def drawing(here: Here, view: View) -> None:
                 st.button(t("tree.loosen", tau=LOOSE), on_click=lambda: put(loose))
             return
         data = branches.edges(made, level.names, range(len(level.names)), view.cut)[list(branches.EDGES)]
-        spoken = "; ".join(f"{grown.named(t, level, edge)} {tokens.number(edge.weight, 3, sign=True)}" for edge in made.edges)
+        spoken = "; ".join(f"{grown.named(t, level, edge)} {tokens.fine(edge.weight)}" for edge in made.edges)
         alt = t("tree.alt", root=level.names[made.root or 0], n=len(made.edges), values=spoken)
         words = (t("tree.source_word"), t("tree.reader_word"))
         draw = partial(

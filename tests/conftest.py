@@ -1,9 +1,13 @@
 """What all tests share: those marked `data` or `gpu` are skipped, with a reason, where a machine lacks their need."""
 
+import io
+import json
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -58,3 +62,32 @@ def start() -> Iterator[Callable[[Callable[[], object]], threading.Thread]]:
 def cuda() -> torch.device:
     """For tests marked `gpu`, which are skipped where there is none."""
     return torch.device("cuda")
+
+
+@pytest.fixture
+def answer(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """`answer(verb, *arguments)`: the one line that a verb prints, parsed."""
+    from core.__main__ import main
+
+    def asked(*arguments: str, stdin: bytes = b"") -> Any:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        status = main(arguments)
+        out, err = capsys.readouterr()
+        assert status == 0, err
+        assert out.count("\n") == 1
+        return json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
+
+    return asked
+
+
+@pytest.fixture
+def no_tables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """An empty folder in place of the results, for the dashboard too."""
+    from core.experiments import tables
+    from tests.made_tables import forget
+
+    monkeypatch.setattr(tables, "RESULTS", tmp_path)
+    forget()
+    yield tmp_path
+    monkeypatch.undo()
+    forget()

@@ -1,5 +1,6 @@
 """Adapters of MiniLM: the seed alone decides where they start, merging changes nothing, and training stops and goes on."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -109,6 +110,13 @@ def test_what_ranks_heads_neither_trains_nor_chooses(root):
     kept = finetuning.for_heads("sst2", root)
     assert len(kept) == finetuning.FOR_HEADS
     assert kept == data.load("sst2", "validation", root=root)[6:]
+
+
+def test_another_seed_is_an_adapter_of_its_own():
+    first, second = (RECIPES[name] for name in ("mrpc/minilm", "mrpc/minilm:seed=1"))
+    assert dataclasses.replace(second, seed=0) == first and second.seed == 1
+    assert finetuning.is_adapter("mrpc/minilm:seed=1") and not finetuning.is_adapter("sst2/bilstm-additive:seed=1")
+    assert finetuning.sources("mrpc/minilm:seed=1") == ("mrpc",)
 
 
 def test_an_unknown_adapter_is_refused_with_what_there_is(capsys):

@@ -9,6 +9,7 @@ import vl_convert
 
 from dashboard import axes, boxes, paths
 from dashboard.theme import DARK, LIGHT, PRINT, Look
+from tests.looks import on_dark_screen, on_paper
 
 NAN = float("nan")
 RANDOM = np.random.default_rng(11)
@@ -55,18 +56,12 @@ CHARTS = every_chart(PRINT)
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_every_chart_compiles_without_a_warning_and_says_what_it_shows(name: str, capfd: pytest.CaptureFixture[str]) -> None:
-    spec = axes.to_spec(CHARTS[name])
-    svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[], show_warnings=True)
-    out = capfd.readouterr()
-    assert "WARN" not in out.out + out.err
-    assert spec["description"] == "설명" and "NaN" not in svg and ">undefined<" not in svg
+    on_paper(CHARTS[name], capfd)
 
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_screen_charts_have_no_width_and_the_colors_of_their_mode(name: str) -> None:
-    spec = axes.to_spec(every_chart(Look("dark", 16))[name])
-    assert "width" not in spec and spec["config"]["background"] == "transparent"
-    assert spec["config"]["axis"]["labelColor"] == DARK.muted
+    spec = on_dark_screen(every_chart(Look("dark", 16))[name])
     assert DARK.charge not in str(spec["layer"]) and DARK.defence not in str(spec["layer"])
 
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard import axes, charts, frames, matrix
-from dashboard.theme import DARK, LIGHT, PRINT, Look
+from dashboard.theme import LIGHT, PRINT, Look
+from tests.looks import on_dark_screen, on_paper
 
 WORDS = ["very", "very", "good", ",", '"]; alert(1)//', "조용하지만", "\u2028'"]
 N = len(WORDS)
@@ -63,18 +64,12 @@ CHARTS = dict(every_chart(PRINT))
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_every_chart_compiles_without_a_warning_and_says_what_it_shows(name: str, capfd: pytest.CaptureFixture[str]) -> None:
-    spec = axes.to_spec(CHARTS[name])
-    svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[], show_warnings=True)
-    out = capfd.readouterr()
-    assert "WARN" not in out.out + out.err
-    assert spec["description"] == "설명" and "NaN" not in svg and "undefined" not in svg
+    on_paper(CHARTS[name], capfd)
 
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_screen_charts_have_no_width_and_a_clear_page(name: str) -> None:
-    spec = axes.to_spec(dict(every_chart(Look("dark", 16)))[name])
-    assert "width" not in spec and spec["config"]["background"] == "transparent"
-    assert spec["config"]["axis"]["labelColor"] == DARK.muted
+    on_dark_screen(dict(every_chart(Look("dark", 16)))[name])
     printed = axes.to_spec(CHARTS[name])
     assert printed["width"] > 50 and printed["config"]["background"] == LIGHT.page
 

@@ -10,8 +10,9 @@ import vl_convert
 from dashboard import axes, frames, spread
 from dashboard.spread import Case, Groups, Lane
 from dashboard.strips import strips_chart
-from dashboard.theme import DARK, LIGHT, PRINT, Look
+from dashboard.theme import LIGHT, PRINT, Look
 from dashboard.tokens import Legend, Row
+from tests.looks import on_dark_screen, on_paper
 
 RANDOM = np.random.default_rng(7)
 CLOUD = pd.DataFrame({"shuffle": range(1, 38), "p": RANDOM.random(37), "tvd": RANDOM.random(37) / 3})
@@ -54,18 +55,12 @@ CHARTS = every_chart(PRINT)
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_every_chart_compiles_without_a_warning_and_says_what_it_shows(name: str, capfd: pytest.CaptureFixture[str]) -> None:
-    spec = axes.to_spec(CHARTS[name])
-    svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[], show_warnings=True)
-    out = capfd.readouterr()
-    assert "WARN" not in out.out + out.err
-    assert spec["description"] == "설명" and "NaN" not in svg and ">undefined<" not in svg
+    on_paper(CHARTS[name], capfd)
 
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_screen_charts_have_no_width_and_a_clear_page(name: str) -> None:
-    spec = axes.to_spec(every_chart(Look("dark", 16))[name])
-    assert "width" not in spec and spec["config"]["background"] == "transparent"
-    assert spec["config"]["axis"]["labelColor"] == DARK.muted
+    on_dark_screen(every_chart(Look("dark", 16))[name])
 
 
 @pytest.mark.parametrize("name", CHARTS)

@@ -20,18 +20,13 @@ STORY = "Mary moved to the bathroom . John went to the hallway . Mary travelled 
 
 
 @pytest.fixture
-def ask(capsys, monkeypatch):
+def ask(answer):
     """What a call prints, parsed."""
 
     def asked(*arguments: str, stdin: bytes = b"") -> dict:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        status = main(arguments)
-        out, err = capsys.readouterr()
-        assert status == 0, err
-        assert out.count("\n") == 1
-        answer = json.loads(out)
-        assert "model" in answer and all(isinstance(note, str) for note in answer["notes"])
-        return answer
+        found = answer(*arguments, stdin=stdin)
+        assert "model" in found and all(isinstance(note, str) for note in found["notes"])
+        return found
 
     return asked
 

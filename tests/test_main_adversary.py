@@ -1,9 +1,6 @@
 """`python -m core adversary`: other attention with nearly the same prediction, checked against what `tensors` writes."""
 
-import io
-import json
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -18,18 +15,13 @@ LISTS = ("attention", "jsd", "tvd", "prediction")
 
 
 @pytest.fixture
-def ask(capsys, monkeypatch):
+def ask(answer):
     """What a call prints, parsed."""
 
     def asked(*arguments: str, text: str = REVIEW, model: str = MODEL, stdin: bytes = b"") -> dict:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        status = main(("adversary", "--model", model, "--text", text, *arguments))
-        out, err = capsys.readouterr()
-        assert status == 0, err
-        assert out.count("\n") == 1
-        answer = json.loads(out)
-        assert answer["model"] == model and all(isinstance(note, str) for note in answer["notes"])
-        return answer
+        found = answer("adversary", "--model", model, "--text", text, *arguments, stdin=stdin)
+        assert found["model"] == model and all(isinstance(note, str) for note in found["notes"])
+        return found
 
     return asked
 

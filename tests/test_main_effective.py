@@ -1,9 +1,5 @@
 """`python -m core effective`: the part of each head's attention that its output can see."""
 
-import io
-import json
-import sys
-
 import numpy as np
 import pytest
 
@@ -16,18 +12,9 @@ pytestmark = pytest.mark.skipif(MODEL not in registry.cards(), reason="no traine
 
 
 @pytest.fixture
-def effective(capsys, monkeypatch):
+def effective(answer):
     """What a call prints, parsed."""
-
-    def asked(text: str, stdin: bytes = b"") -> dict:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        status = main(("effective", "--model", MODEL, "--text", text))
-        out, err = capsys.readouterr()
-        assert status == 0, err
-        assert out.count("\n") == 1
-        return json.loads(out)
-
-    return asked
+    return lambda text, stdin=b"": answer("effective", "--model", MODEL, "--text", text, stdin=stdin)
 
 
 def test_every_head_is_answered(effective):

@@ -1,6 +1,5 @@
 """`python -m core erase`: one object of plain values, and one line where something cannot be answered."""
 
-import io
 import json
 
 import numpy as np
@@ -17,14 +16,9 @@ pytestmark = pytest.mark.skipif(MODEL not in registry.cards(), reason="no traine
 
 
 @pytest.fixture
-def erase(capsys, monkeypatch):
-    def ask(*arguments: str, model: str = MODEL, stdin: bytes = b""):
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        assert main(("erase", "--model", model, *arguments)) == 0
-        out, _ = capsys.readouterr()
-        return json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
-
-    return ask
+def erase(answer):
+    """What a call prints, parsed."""
+    return lambda *arguments, model=MODEL, stdin=b"": answer("erase", "--model", model, *arguments, stdin=stdin)
 
 
 @pytest.mark.parametrize("order", ORDERS)

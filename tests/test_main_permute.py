@@ -1,8 +1,6 @@
 """`python -m core permute`: how far shuffled weights move one prediction."""
 
-import io
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -17,18 +15,9 @@ pytestmark = pytest.mark.skipif(MODEL not in registry.cards(), reason="no traine
 
 
 @pytest.fixture
-def permute(capsys, monkeypatch):
+def permute(answer):
     """What a call prints, parsed."""
-
-    def asked(*arguments: str, model: str = MODEL, stdin: bytes = b"") -> dict:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        status = main(("permute", "--model", model, *arguments))
-        out, err = capsys.readouterr()
-        assert status == 0, err
-        assert out.count("\n") == 1
-        return json.loads(out)
-
-    return asked
+    return lambda *arguments, model=MODEL, stdin=b"": answer("permute", "--model", model, *arguments, stdin=stdin)
 
 
 def attention(capsys, *arguments: str) -> list[float]:

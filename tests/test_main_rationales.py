@@ -1,9 +1,5 @@
 """`python -m core rationales`: scores of words held against marked ones, and against the model."""
 
-import io
-import json
-import sys
-
 import pytest
 
 from core.__main__ import main
@@ -16,18 +12,9 @@ pytestmark = pytest.mark.skipif(MODEL not in registry.cards(), reason="no traine
 
 
 @pytest.fixture
-def judged(capsys, monkeypatch):
+def judged(answer):
     """What a call prints, parsed."""
-
-    def asked(*arguments: str, model: str = MODEL, stdin: bytes = b"") -> dict:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        status = main(("rationales", "--model", model, *arguments))
-        out, err = capsys.readouterr()
-        assert status == 0, err
-        assert out.count("\n") == 1
-        return json.loads(out)
-
-    return asked
+    return lambda *arguments, model=MODEL, stdin=b"": answer("rationales", "--model", model, *arguments, stdin=stdin)
 
 
 def test_every_measure_is_judged(judged):

@@ -1,7 +1,5 @@
 """The verbs on a Transformer: words of text and query in one row, special tokens apart, and what all models share."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -17,16 +15,9 @@ pytestmark = pytest.mark.skipif(not {MODEL, PAIRS, SELF} <= set(registry.cards()
 
 
 @pytest.fixture
-def ask(capsys):
+def ask(answer):
     """What a call prints, parsed."""
-
-    def asked(verb: str, model: str, text: str, *more: str) -> dict:
-        status = main((verb, "--model", model, "--text", text, *more))
-        out, err = capsys.readouterr()
-        assert status == 0, err
-        return json.loads(out)
-
-    return asked
+    return lambda verb, model, text, *more: answer(verb, "--model", model, "--text", text, *more)
 
 
 def test_every_word_has_every_score(ask):

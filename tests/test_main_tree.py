@@ -1,9 +1,5 @@
 """`python -m core tree`: the attribution tree of a text."""
 
-import io
-import json
-import sys
-
 import pytest
 
 from core.__main__ import main
@@ -15,18 +11,9 @@ pytestmark = pytest.mark.skipif(not {MODEL, PAIRS} <= set(registry.cards()), rea
 
 
 @pytest.fixture
-def grown(capsys, monkeypatch):
+def grown(answer):
     """What a call prints, parsed."""
-
-    def asked(text: str, *more: str, model: str = MODEL, stdin: bytes = b"") -> dict:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        status = main(("tree", "--model", model, "--text", text, *more))
-        out, err = capsys.readouterr()
-        assert status == 0, err
-        assert out.count("\n") == 1
-        return json.loads(out)
-
-    return asked
+    return lambda text, *more, model=MODEL, stdin=b"": answer("tree", "--model", model, "--text", text, *more, stdin=stdin)
 
 
 def test_a_tree_of_pieces(grown):

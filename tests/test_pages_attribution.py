@@ -1,7 +1,6 @@
 """The page of attribution as Streamlit runs it: the guess, nine methods, the integral, words and pieces, and bad input."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from core.experiments import attribution as experiment
 from core.experiments import tables
 from core.models import registry
 from core.reading import Reading
-from dashboard import export, resources, rivalry, rivalry_charts, texts, tokens
+from dashboard import export, rivalry, rivalry_charts, texts, tokens
 from dashboard.axes import to_spec
 from dashboard.link import LANGUAGES
 from dashboard.theme import PRINT
@@ -127,18 +126,6 @@ def test_unknown_values_in_the_link_are_named(lang: str) -> None:
     for key in ("method", "nodes", "rule"):
         assert rf"attribution\_{key}" in said(app)
     assert texts.page("attribution", lang)("problem.no_layer", given="9", layers="6") in said(app)
-
-
-@pytest.fixture
-def no_tables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """An empty folder of results."""
-    caches = (resources.results, resources._table)
-    for cache in caches:
-        cache.clear()
-    monkeypatch.setattr(tables, "RESULTS", tmp_path)
-    yield tmp_path
-    for cache in caches:
-        cache.clear()
 
 
 @trained

@@ -4,6 +4,7 @@ what it says of a text, held against the models themselves."""
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,6 @@ from core import experiments, planted
 from core.models import registry
 from core.models.classifier import Classifier
 from core.reading import read
-from core.types import Refusal
 from dashboard import codes, deceived, resources, texts, trainings
 from dashboard.link import LANGUAGES
 from tests.small import small_model
@@ -160,20 +160,9 @@ def test_the_test_set_is_beside_the_published_table() -> None:
 
 
 @needs_models
-def test_without_results_the_page_says_how_to_make_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(name: str, model: str) -> None:
-        raise Refusal("no_results", "not run", name=name, model=model)
-
-    monkeypatch.setattr(experiments, "results", none)
-    for cached in (resources.results, resources._table):
-        cached.clear()  # type: ignore[attr-defined]
-    try:
-        app = page()
-        assert list(faults(app)) == [] and len(app.get("vega_lite_chart")) == 0 and "make results" in said(app)
-    finally:
-        monkeypatch.undo()
-        for cached in (resources.results, resources._table):
-            cached.clear()  # type: ignore[attr-defined]
+def test_without_results_the_page_says_how_to_make_them(no_tables: Path) -> None:
+    app = page()
+    assert list(faults(app)) == [] and len(app.get("vega_lite_chart")) == 0 and "make results" in said(app)
 
 
 @needs_models

@@ -1,5 +1,7 @@
 """The defence's pages as Streamlit runs them: uniform attention, other seeds, guides; the guess, the link, and bad input."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -8,6 +10,7 @@ from core.models import registry
 from core.types import Refusal
 from dashboard import resources, scored, shell, texts
 from dashboard.link import LANGUAGES
+from tests.made_tables import forget
 from tests.test_pages import faults, guess_key, opened, said, strip_rows, type_own
 
 SST, GUIDED = "sst2/bilstm-additive", "sst2/average-additive"
@@ -115,22 +118,10 @@ def test_a_text_that_cannot_be_read_leaves_the_rest_of_the_page(path: str) -> No
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_without_results_the_page_says_how_to_make_them(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(name: str, model: str) -> None:
-        raise Refusal("no_results", "not run", name=name, model=model)
-
-    monkeypatch.setattr(experiments, "results", none)
-    monkeypatch.setattr(experiments, "done", lambda name: [])
-    for cached in (resources.results, resources._table):
-        cached.clear()  # type: ignore[attr-defined]
-    try:
-        app = page(path)
-        assert list(faults(app)) == [] and "make results" in said(app) and len(strip_rows(app)) == STRIPS[path]
-        assert path != "necessity" or scored.printed(texts.page(path, "en"))["Reproduced"].tolist()[3] == "0.831"
-    finally:
-        monkeypatch.undo()
-        for cached in (resources.results, resources._table):
-            cached.clear()  # type: ignore[attr-defined]
+def test_without_results_the_page_says_how_to_make_them(path: str, no_tables: Path) -> None:
+    app = page(path)
+    assert list(faults(app)) == [] and "make results" in said(app) and len(strip_rows(app)) == STRIPS[path]
+    assert path != "necessity" or scored.printed(texts.page(path, "en"))["Reproduced"].tolist()[3] == "0.831"
 
 
 @pytest.mark.parametrize(
@@ -154,11 +145,6 @@ def test_corpora_that_are_still_to_be_measured_are_named(lang: str, words: str, 
     finally:
         monkeypatch.undo()
         forget()
-
-
-def forget() -> None:
-    for cached in (resources.results, resources._table):
-        cached.clear()  # type: ignore[attr-defined]
 
 
 def test_a_damaged_variant_is_named_and_the_test_sets_stay(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,12 @@
 """The page of erased attention as Streamlit runs it: every kind of model, the guess, words struck out, and bad input."""
 
+from pathlib import Path
+
 import pytest
 
 from core import experiments
 from core.models import registry
-from core.types import Refusal
-from dashboard import resources, texts
+from dashboard import texts
 from dashboard.link import LANGUAGES
 from tests.test_pages import MODELS, SST, faults, guess_key, needs_models, opened, said, strip_rows, type_own
 
@@ -98,21 +99,10 @@ def test_the_test_set_is_shown_whatever_the_text_is() -> None:
 
 
 @needs_models
-def test_without_results_the_page_says_how_to_make_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(name: str, model: str) -> None:
-        raise Refusal("no_results", "not run", name=name, model=model)
-
-    monkeypatch.setattr(experiments, "results", none)
-    for cached in (resources.results, resources._table):
-        cached.clear()  # type: ignore[attr-defined]
-    try:
-        app = page(model=SST)
-        assert list(faults(app)) == []
-        assert charts(app) == 3 and "make results" in said(app)  # the sentence's two, and the published one
-    finally:
-        monkeypatch.undo()
-        for cached in (resources.results, resources._table):
-            cached.clear()  # type: ignore[attr-defined]
+def test_without_results_the_page_says_how_to_make_them(no_tables: Path) -> None:
+    app = page(model=SST)
+    assert list(faults(app)) == []
+    assert charts(app) == 3 and "make results" in said(app)  # the sentence's two, and the published one
 
 
 @needs_models

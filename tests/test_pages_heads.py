@@ -1,7 +1,6 @@
 """The page of heads as Streamlit runs it: the guess, one head of many, words and pieces, labels, and bad input."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 
 from core.experiments import tables
 from core.models import registry
-from dashboard import contributions, resources, texts
+from dashboard import contributions, texts
 from dashboard.link import LANGUAGES
 from tests.test_pages import faults, guess_key, opened, said, type_own
 
@@ -127,18 +126,6 @@ def test_unknown_values_in_the_link_are_named(lang: str) -> None:
 def test_a_head_that_the_model_lacks_is_named(lang: str) -> None:
     app = page(lang, heads_layer="7", heads_head="12")
     assert list(faults(app)) == [] and "7, 12" in said(app) and len(maps(app)) == 2
-
-
-@pytest.fixture
-def no_tables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """An empty folder of results."""
-    caches = (resources.results, resources._table)
-    for cache in caches:
-        cache.clear()
-    monkeypatch.setattr(tables, "RESULTS", tmp_path)
-    yield tmp_path
-    for cache in caches:
-        cache.clear()
 
 
 def test_before_the_test_set_is_run_it_says_so(no_tables: Path) -> None:

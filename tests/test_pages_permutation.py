@@ -1,11 +1,12 @@
 """The page of shuffled attention as Streamlit runs it: every model, the guess, the seed in the link, and bad input."""
 
+from pathlib import Path
+
 import pytest
 
 from core import experiments
 from core.models import registry
-from core.types import Refusal
-from dashboard import link, resources, shuffles, texts
+from dashboard import link, shuffles, texts
 from dashboard.link import LANGUAGES
 from tests.test_pages import MODELS, SST, faults, guess_key, needs_models, opened, said, strip_rows, type_own
 
@@ -107,21 +108,10 @@ def test_the_test_set_is_shown_whatever_the_text_is() -> None:
 
 
 @needs_models
-def test_without_results_the_page_says_how_to_make_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(name: str, model: str) -> None:
-        raise Refusal("no_results", "not run", name=name, model=model)
-
-    monkeypatch.setattr(experiments, "results", none)
-    for cached in (resources.results, resources._table):
-        cached.clear()  # type: ignore[attr-defined]
-    try:
-        app = page(model=SST)
-        assert list(faults(app)) == []
-        assert charts(app) == 1 and "make results" in said(app)
-    finally:
-        monkeypatch.undo()
-        for cached in (resources.results, resources._table):
-            cached.clear()  # type: ignore[attr-defined]
+def test_without_results_the_page_says_how_to_make_them(no_tables: Path) -> None:
+    app = page(model=SST)
+    assert list(faults(app)) == []
+    assert charts(app) == 1 and "make results" in said(app)
 
 
 @needs_models

@@ -1,10 +1,12 @@
 """The page of rationales as Streamlit runs it: marks before results, marks in the link, every kind of model, and bad input."""
 
+from pathlib import Path
+
 import pytest
 
 from core import data, experiments
 from core.text import words
-from dashboard import codes, plausible, resources, texts
+from dashboard import codes, plausible, texts
 from dashboard.link import LANGUAGES
 from tests.test_pages import MODELS, SST, faults, needs_models, opened, said, strip_rows, type_own
 
@@ -215,19 +217,6 @@ def test_the_test_set_is_shown_whatever_the_text_is(lang: str, encoder: str) -> 
 
 
 @needs_models
-def test_without_results_the_page_says_how_to_make_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    from core.types import Refusal
-
-    def none(name: str, model: str) -> None:
-        raise Refusal("no_results", "not run", name=name, model=model)
-
-    monkeypatch.setattr(experiments, "results", none)
-    for cached in (resources.results, resources._table):
-        cached.clear()  # type: ignore[attr-defined]
-    try:
-        app = page(model=SST)
-        assert list(faults(app)) == [] and charts(app) == 0 and "make results" in said(app)
-    finally:
-        monkeypatch.undo()
-        for cached in (resources.results, resources._table):
-            cached.clear()  # type: ignore[attr-defined]
+def test_without_results_the_page_says_how_to_make_them(no_tables: Path) -> None:
+    app = page(model=SST)
+    assert list(faults(app)) == [] and charts(app) == 0 and "make results" in said(app)

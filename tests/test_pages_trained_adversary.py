@@ -14,9 +14,10 @@ from core.models import registry
 from core.models.classifier import Classifier
 from core.reading import read
 from core.types import Refusal
-from dashboard import elsewhere, frontier, resources, texts
+from dashboard import elsewhere, frontier, texts
 from dashboard.axes import to_spec
 from dashboard.link import LANGUAGES
+from tests.made_tables import forget
 from tests.small import small_model
 from tests.test_pages import SST, faults, guess_key, opened, said, strip_rows, type_own
 
@@ -61,11 +62,6 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     forget()
-
-
-def forget() -> None:
-    for cached in (resources.results, resources._table):
-        cached.clear()  # type: ignore[attr-defined]
 
 
 def page(lang: str = "en", mode: str = "lecture", model: str = SST, **given: str) -> AppTest:

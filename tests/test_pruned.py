@@ -89,13 +89,15 @@ def test_equal_rankings_agree_and_halves_of_equal_examples_too(monkeypatch: pyte
     same = ranked("sst2/minilm", layers=2, heads=3)
     same = pd.concat([same.iloc[[0]]] * 8, ignore_index=True)
     mirrored = same.assign(**{name: -same[name] for name in same if str(name).endswith(":attribution")})
-    tables = {"sst2/minilm": same.assign(sister=0), "rte/minilm": mirrored.assign(sister=0)}
+    tables = {name: same.assign(sister=0) for name in ("sst2/minilm", "sst2/minilm:seed=1")}
+    tables["rte/minilm"] = mirrored.assign(sister=0)
     monkeypatch.setattr(pruned, "ranked_models", lambda: list(tables))
     monkeypatch.setattr(resources, "results", lambda name, model: tables[model])
     table = pruned.correlations("attribution").set_index(["one", "other"])
     assert table.loc[("sst2", "sst2"), ["mean", "low", "high"]].tolist() == pytest.approx([1, 1, 1])
     assert table.loc[("sst2", "rte"), "mean"] == pytest.approx(-1) == table.loc[("sst2", "rte"), "spearman"]
-    assert set(table["n"]) == {6}
+    assert set(table["n"]) == {6} and table.loc[("sst2", "sst2:seed=1"), "mean"] == pytest.approx(1)
+    assert pruned.pair(texts.page("pruning", "en"), "sst2", "sst2:seed=1") == "SST ~ SST, seed 1"
 
 
 def test_noise_shows_between_halves() -> None:

@@ -112,7 +112,8 @@ def shown() -> list[tuple[str, str]]:
     for card in registry.cards().values():
         if registry.suits(card, Transformer):
             found += [(name, card.name) for name in ("tree", "identifiability")] * (card.task.name == "sst2")
-            found += [(name, card.name) for name in ("attribution", "head-importance", "pruning", "triggers")]
+            about = ("attribution", "head-importance", "pruning", "triggers") if card.seed == 0 else ("head-importance",)
+            found += [(name, card.name) for name in about]
             continue
         parts = recipes.parse(card.name)
         if parts.data == "movie_rationales" or (parts.data.startswith("babi") and parts.score == "additive"):

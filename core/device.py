@@ -115,6 +115,11 @@ class Ticket:
         """True as soon as it is this one's turn, False after `timeout` seconds."""
         return self._until(lambda: self.place == 0, timeout)
 
+    def step_aside(self) -> None:
+        """Let all who wait go first, then go on; for long jobs to call between their steps."""
+        self._gate._to_the_end(self._spot)
+        self.wait()
+
     def leave(self) -> None:
         """End the job, or give up waiting; a second time does nothing."""
         self._leave()
@@ -193,6 +198,14 @@ class Gate:
         for first in self._line[:1]:
             if first.since is None:
                 first.since = time.monotonic()
+
+    def _to_the_end(self, spot: _Spot) -> None:
+        with self._changed:
+            if self._line[:1] == [spot]:
+                self._line.append(self._line.pop(0))
+                spot.since = None  # each step is a short job, by which the others' wait is foretold
+                self._start_first()
+                self._changed.notify_all()
 
     def _leave(self, spot: _Spot) -> None:
         with self._changed:

@@ -53,7 +53,9 @@ def plan(deciding: Sequence[str], forbidden: Sequence[str] | None = None, langua
     cleaned = tuple(" ".join(words(given)).lower() for given in deciding)
     around = DISTRACTORS[language]
     for word in cleaned:
-        if not word or " " in word:
+        if not word:
+            raise Refusal("missing_word", "A deciding word is missing; write one for each class.")
+        if " " in word:
             sentence = f"The deciding words are {', '.join(map(repr, deciding))}; each must be one word."
             raise Refusal("one_word_each", sentence, given=tuple(deciding))
         if word in around:

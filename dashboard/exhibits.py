@@ -6,6 +6,7 @@ is nothing to download.
 """
 
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -146,8 +147,8 @@ def files(here: Here, exhibit: Exhibit, settings: Mapping[str, object]) -> list[
 
 
 def unmarked(caption: str) -> str:
-    """A caption without the Markdown that makes words bold on the page, for files."""
-    return caption.replace("**", "")
+    """A caption for files: without the Markdown that makes words bold on the page, or keeps a reader's words from doing so."""
+    return re.sub(r"\\([^\w\s])", r"\1", caption.replace("**", ""))
 
 
 def picture(draw: Callable[[Look], Any], kind: export.Format, *, citation: str, settings: Mapping[str, object]) -> bytes:

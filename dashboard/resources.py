@@ -205,3 +205,9 @@ def sample_ids(model_name: str) -> Sequence[str]:
 def gate() -> Gate:
     """The one gate of this server."""
     return Gate()
+
+
+@st.cache_resource(show_spinner=False)
+def bench() -> Gate:
+    """The line of the trainings on pages: one at a time, and that one steps aside for whoever waits at the gate."""
+    return Gate()

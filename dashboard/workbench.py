@@ -16,14 +16,14 @@ from core import planted, workshop
 from core.text import words
 from core.types import Refusal
 from core.workshop import Made
-from dashboard import exhibits, learning, resources, shell, spread, tokens, trainings
+from dashboard import exhibits, learning, resources, shell, spread, texts, tokens, trainings
 from dashboard.exhibits import Exhibit
 from dashboard.shell import Here
 from dashboard.strips import strips_chart
 from dashboard.theme import Look
 from dashboard.trainings import Chosen, Training
 
-EVERY = 0.8  # seconds between two looks
+EVERY, WAITING = 0.8, 3.0  # seconds between two looks: while it trains, while others are trained
 STRENGTHS = {"trained-adversary": (0.0, 0.01, 0.02, 0.05, 0.1, 0.2), "deception": (0.0, 0.1, 1.0, 3.0, 10.0, 30.0)}
 ENCODERS = ("average", "bilstm")
 COLUMNS = ("model", "accuracy", "mass", "forbidden", "tvd", "jsd", "without")
@@ -54,7 +54,8 @@ def show(here: Here, name: str) -> None:
         if training is None:
             st.html(tokens.veil_html(t("workbench.empty"), "5rem"))
         elif live:
-            st.fragment(partial(look, here, training), run_every=EVERY)()
+            waits = training.place > 0
+            st.fragment(partial(look, here, training, waits), run_every=WAITING if waits else EVERY)()
         else:
             result(here, frame, training)
 
@@ -137,20 +138,24 @@ def pick_encoder(here: Here, name: str) -> str:
     return str(chosen or ENCODERS[0])
 
 
-def look(here: Here, training: Training) -> None:
-    """Where a training stands, looked at again and again; once it has ended, the whole page is drawn anew."""
+def look(here: Here, training: Training, waits: bool) -> None:
+    """Where a training stands, looked at again and again; the whole page is drawn anew once its turn has come, or it has
+    ended."""
     training.looked = time.monotonic()
-    if not training.live:
+    if not training.live or waits != (training.place > 0):
         st.rerun()
     st.caption(state(here, training))
-    curves(here, training)
+    if training.points:
+        curves(here, training)
+    else:  # empty figures would cost the server as much as full ones, for each of a class that waits
+        st.html(tokens.veil_html(here.t("workbench.empty"), "5rem"))
 
 
 def state(here: Here, training: Training) -> str:
     """Which model is trained now, or how many jobs come before."""
     t, jobs = here.t, workshop.EXPERIMENTS[training.chosen.name]
     if training.place:
-        return shell.queue_line(here, training.place, resources.gate().seconds_left(training.place))
+        return shell.queue_line(here, training.place, resources.bench().seconds_left(training.place))
     if not training.points:
         return shell.queue_line(here, 0, None)
     model, batch, loss, mass = training.points[-1]
@@ -279,11 +284,11 @@ def caption(here: Here, training: Training) -> str:
     """What was trained on what: words, λ, seed, n."""
     t, chosen = here.t, training.chosen
     plan = chosen.plan
-    parts = [t("workbench.caption", words=" / ".join(plan.deciding), seed=plan.seed, **sizes())]
+    parts = [t("workbench.caption", words=" / ".join(map(texts.plain, plan.deciding)), seed=plan.seed, **sizes())]
     if count(training) == 2:
         parts.append(t("workbench.with_encoder", encoder=t(f"encoder.{chosen.encoder}")))
     if chosen.name == "deception":
-        parts.append(t("workbench.with_forbidden", words=" ".join(plan.forbidden)))
+        parts.append(t("workbench.with_forbidden", words=" ".join(map(texts.plain, plan.forbidden))))
     strength = workshop.STRENGTHS.get(chosen.name) if chosen.strength is None else chosen.strength
     if strength is not None:
         parts.append(t("workbench.with_strength", strength=f"{strength:g}"))

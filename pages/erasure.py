@@ -200,13 +200,14 @@ def single(here: Here, choice: Choice, found: Erased) -> None:
             "weight": tokens.number(between[0]),
             "jsd": tokens.number(between[1], max(3, digits(data["y"].tolist())), sign=True),
         }
-        said |= {"top": found.words[found.top], "other": found.words[found.other]}
-        alt = t("single.alt", flipping=int(found.flips.sum()), n=len(data), **said)
+        pair = {"top": found.words[found.top], "other": found.words[found.other]}
+        alt = t("single.alt", flipping=int(found.flips.sum()), n=len(data), **said, **pair)
 
         def draw(look: Look) -> Any:
             text: dict[str, Any] = {"x": t("single.x"), "y": t("single.y"), "alt_text": alt}
             return paths.points(data, [t("singles.stays"), t("singles.flips")], **text, height=300, look=look)
 
+        said |= {name: texts.plain(word) for name, word in pair.items()}
         caption = t("single.caption", n=len(data), seed=here.link.seed, **said)
         exhibits.show(here, frame, Exhibit("single", caption, t("single.source"), {"": data}, draw, alt), t("single.note"))
 

@@ -115,3 +115,8 @@ def test_a_text_too_long_for_the_link_is_named_by_its_beginning_and_digest() -> 
     first, second = (exhibits.settings_of(here(), Exhibit("x", "", "", {}, link=now))["text"] for now in texts_of)
     assert str(first).startswith("film film") and "1,004 characters" in str(first)
     assert first != second
+
+
+@pytest.mark.parametrize("word", ["*", "`", "$x$", "sun-ny", "a\\b", "<b>", "비"])
+def test_a_readers_word_stands_in_files_as_it_was_typed(word: str) -> None:
+    assert exhibits.unmarked(f"The largest is **{texts.plain(word)}**, n = 7.") == f"The largest is {word}, n = 7."

@@ -181,3 +181,33 @@ def test_many_threads_never_overlap(start: Callable) -> None:
     for thread in threads:
         thread.join(PATIENCE)
     assert len(jobs) == 320 and not any(overlaps)
+
+
+def test_a_long_job_lets_all_who_wait_go_first(start: Callable) -> None:
+    gate, order = Gate(), []
+    with gate.turn() as ticket:
+        ticket.step_aside()  # nobody waits
+        for number in range(3):
+
+            def job(number: int = number) -> None:
+                with gate.turn():
+                    order.append(number)
+
+            start(job)
+            until(lambda number=number: gate.length == number + 2)
+        ticket.step_aside()
+        order.append("long")
+        assert ticket.place == 0 and gate.length == 1
+    assert order == [0, 1, 2, "long"] and gate.length == 0
+
+
+def test_the_wait_behind_a_job_that_steps_aside_is_foretold_by_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("core.device.time.monotonic", lambda: now[0])
+    gate = Gate()
+    with gate.turn() as ticket:
+        for _ in range(3):
+            now[0] += 2.0
+            ticket.step_aside()
+        now[0] += 0.5
+    assert gate.seconds_left(1) == 0.5

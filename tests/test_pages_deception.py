@@ -172,6 +172,8 @@ def test_words_that_cannot_be_planted_are_refused_in_words() -> None:
     assert list(faults(app)) == [] and "must be **one word**" in said(app) and app.button(key="workbench-train").disabled
     app.text_input(key="planted-deception-en-1").set_value("*rainy*").run()
     assert list(faults(app)) == [] and app.button(key="workbench-train").disabled
+    app.text_input(key="planted-deception-en-1").set_value("").run()
+    assert "A deciding word is **missing**" in said(app) and app.button(key="workbench-train").disabled
     app.text_input(key="planted-deception-en-1").set_value("splendid").run()
     app.text_input(key="planted-forbidden-en").set_value("storm").run()
     assert "**storm** is in no sentence" in said(app) and app.button(key="workbench-train").disabled
@@ -191,36 +193,55 @@ def test_an_experiment_is_trained_on_the_page_and_stays_in_its_session(monkeypat
     assert list(faults(app)) == [] and not training.live and training.made is not None and not training.made.stopped
     assert "splendid / rainy" in said(app) and len(app.table[-1].value) == 2
     assert len(training.points) == 3 * (6 + 4 * 6)
-    assert resources.gate().length == 0
+    assert resources.bench().length == resources.gate().length == 0
     assert "workbench" not in page().session_state or not page().session_state["workbench"]
 
 
 def test_a_training_that_is_stopped_leaves_the_gate_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planted, "SIZES", {"train": 96, "validation": 32, "test": 40})
     chosen = trainings.Chosen("necessity", planted.plan(("sunny", "rainy")), "average", None)
-    gate, training = resources.gate(), trainings.Training(chosen)
+    bench, gate, training = resources.bench(), resources.gate(), trainings.Training(chosen)
     training.stop.set()
-    training.run(gate)
+    training.run(bench, gate)
     assert training.made is not None and training.made.stopped and gate.length == 0
     waiting = trainings.Training(chosen)
-    with gate.turn():
-        waiting.thread = threading.Thread(target=waiting.run, args=(gate,))
+    with bench.turn():
+        waiting.thread = threading.Thread(target=waiting.run, args=(bench, gate))
         waiting.thread.start()
         end = time.monotonic() + 20
         while not waiting.place and time.monotonic() < end:
             time.sleep(0.01)
-        assert waiting.place == 1 and gate.length == 2
+        assert waiting.place == 1 and bench.length == 2
         waiting.stop.set()
         waiting.thread.join(timeout=20)
-    assert gate.length == 0 and not waiting.points
+    assert bench.length == gate.length == 0 and not waiting.points
     assert waiting.made is not None and waiting.made.stopped
+
+
+def test_questions_of_others_do_not_wait_for_a_training_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planted, "SIZES", {"train": 960, "validation": 32, "test": 40})
+    bench, gate = resources.bench(), resources.gate()
+    training = trainings.Training(trainings.Chosen("necessity", planted.plan(("sunny", "rainy")), "average", None))
+    training.thread = threading.Thread(target=training.run, args=(bench, gate))
+    with gate.turn():
+        training.thread.start()
+        end = time.monotonic() + 20
+        while gate.length < 2 and time.monotonic() < end:
+            time.sleep(0.01)
+        assert gate.length == 2 and training.place == 0 and not training.points
+    for _ in range(3):
+        with gate.turn():
+            assert training.live and training.made is None
+    training.stop.set()
+    training.thread.join(timeout=20)
+    assert bench.length == gate.length == 0 and training.made is not None and training.made.stopped
 
 
 def test_a_training_that_nobody_looks_at_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planted, "SIZES", {"train": 96, "validation": 32, "test": 40})
     training = trainings.Training(trainings.Chosen("necessity", planted.plan(("sunny", "rainy")), "average", None))
     training.looked -= trainings.FORGOTTEN + 1
-    training.run(resources.gate())
+    training.run(resources.bench(), resources.gate())
     assert training.made is not None and training.made.stopped and training.made.models == ()
 
 

@@ -136,8 +136,8 @@ def test_what_else_is_forbidden_is_marked() -> None:
     ("deciding", "forbidden", "code"),
     [
         (("very sunny", "rainy"), None, "one_word_each"),
-        (("", "rainy"), None, "one_word_each"),
-        ((" \n", "rainy"), None, "one_word_each"),
+        (("", "rainy"), None, "missing_word"),
+        ((" \n", "rainy"), None, "missing_word"),
         (("Sunny", "sunny "), None, "same_words"),
         (("harbor", "rainy"), None, "distractor"),
         (("sunny", "rainy"), ("storm",), "no_such_word"),

@@ -106,13 +106,13 @@ def test_scores_by_hand(attention: str, expected: list[float]) -> None:
 
 def test_additive_scores_by_hand() -> None:
     """v = 1, W = U = 1: tanh(s + h) with s = 1 and h = −1, 0 gives 0 and tanh 1."""
-    model = Decoder(5, embedding_dim=3, hidden_dim=1, input_dim=1).requires_grad_(False)
+    model = Decoder(5, embedding_dim=3, hidden_dim=2, input_dim=1).requires_grad_(False)
     for linear in (model.key, model.query, model.vector):
         linear.weight.fill_(1.0)
     model.key.bias.zero_()
     given = model.source(torch.tensor([[[-1.0], [0.0]]]), torch.ones(1, 2, dtype=torch.bool), torch.zeros(1, 1))
     share = 1 / (1 + math.exp(math.tanh(1)))
-    torch.testing.assert_close(model.weights(given, torch.ones(1, 1)), torch.tensor([[share, 1 - share]]))
+    torch.testing.assert_close(model.weights(given, torch.full((1, 2), 0.5)), torch.tensor([[share, 1 - share]]))
 
 
 def test_local_attention_without_a_signal_stands_in_the_middle() -> None:

@@ -1,6 +1,6 @@
 """A decoder that looks back at what it reads: one word at a time, each with weights over the input.
 
-    c_i = Σ_j α_ij h_j    s_i = GRU([E[y_{i−1}]; c_i], s_{i−1})    r_i = tanh(W [s_i; c_i; E[y_{i−1}]])    logits_i = E r_i + b
+    c_i = Σ_j α_ij h_j    s_i = GRU([E[y_{i−1}]; c_i], s_{i−1})    logits_i = E tanh(W [s_i; c_i; E[y_{i−1}]]) + b
 
 What asks for α_i is the *previous* state s_{i−1}, as in Bahdanau et al. (2015, §3.1), whatever the score: Luong et al. (2015)
 ask with the state s_i of the same step. So decoders with different attention differ in the attention alone.
@@ -47,10 +47,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Step:
-    """What one step gives: its state, what the logits are read from, and where it looked."""
+    """What one step gives: its state, what it saw, and where it looked."""
 
     state: Tensor  # "batch dim"
-    readout: Tensor  # "batch embedding"
+    context: Tensor  # "batch input_dim"
     attention: Tensor  # "batch input"
 
 
@@ -94,8 +94,8 @@ class Decoder(nn.Module):
         self.gru = nn.GRUCell(embedding_dim + input_dim, hidden_dim)
         self.read = nn.Linear(hidden_dim + input_dim + embedding_dim, embedding_dim)
         if attention == "additive":
-            self.key, self.query = nn.Linear(input_dim, hidden_dim), nn.Linear(hidden_dim, hidden_dim, bias=False)
-            self.vector = nn.Linear(hidden_dim, 1, bias=False)
+            self.key, self.query = nn.Linear(input_dim, hidden_dim // 2), nn.Linear(hidden_dim, hidden_dim // 2, bias=False)
+            self.vector = nn.Linear(hidden_dim // 2, 1, bias=False)
         elif attention in ("general", "local"):
             self.key = nn.Linear(input_dim, hidden_dim, bias=False)
         if attention == "local":
@@ -122,32 +122,32 @@ class Decoder(nn.Module):
             return windows.predictive(scores, center, source.mask, self.reach)
         return (uniform if self.attention == "uniform" else softmax)(scores, source.mask)
 
-    def step(
-        self, source: Source, state: Tensor, previous: Tensor, *, intervene: Intervention = keep, drop: Drop = same
-    ) -> Step:
+    def step(self, source: Source, state: Tensor, previous: Tensor, *, intervene: Intervention = keep) -> Step:
         """The step after a state and the embedding of the previous output "batch embedding". `intervene` gets the weights as
         layer 0, "batch 1 1 input"; a decoder without attention has none to change."""
         attention, context = self.weights(source, state), source.summary
         if self.attention != "none":
             attention = intervene(0, attention[:, None, None])[:, 0, 0]
             context = torch.einsum("bj,bjd->bd", attention, source.annotations)
-        state = self.gru(torch.cat([previous, context], -1), state)
-        return Step(state, drop(torch.tanh(self.read(torch.cat([state, context, previous], -1)))), attention)
+        return Step(self.gru(torch.cat([previous, context], -1), state), context, attention)
 
-    def logits(self, readout: Tensor) -> Tensor:
-        """Scores "… token" of what is written next."""
+    def logits(self, state: Tensor, context: Tensor, previous: Tensor, drop: Drop = same) -> Tensor:
+        """Scores "… token" of what is written after a step that read `previous`."""
+        readout = drop(torch.tanh(self.read(torch.cat([state, context, previous], -1))))
         return nn.functional.linear(readout, self.embedding.weight, self.bias)
 
     def forced(self, source: Source, ids: Tensor, *, intervene: Intervention = keep, drop: Drop = same) -> Decoded:
         """The run that reads the right outputs `ids` ("batch output", with the end, then padding) one behind: the logits at
         an output were given before it was read. `drop` is applied to embeddings and readouts in training."""
         before = torch.cat([torch.full_like(ids[:, :1], START), ids[:, :-1]], 1)
-        embedding, state, steps = drop(self.embedding(before)), self.start(source), []
+        embedding, state = drop(self.embedding(before)), self.start(source)
+        steps: list[Step] = []
         for previous in embedding.unbind(1):
-            steps.append(self.step(source, state, previous, intervene=intervene, drop=drop))
+            steps.append(self.step(source, state, previous, intervene=intervene))
             state = steps[-1].state
-        readout, attention = (torch.stack(x, 1) for x in ([s.readout for s in steps], [s.attention for s in steps]))
-        return Decoded(ids, self.logits(readout), attention)
+        states, contexts = torch.stack([s.state for s in steps], 1), torch.stack([s.context for s in steps], 1)
+        logits = self.logits(states, contexts, embedding, drop)  # all at once, since no step needs those of another
+        return Decoded(ids, logits, torch.stack([s.attention for s in steps], 1))
 
     @torch.no_grad()
     def greedy(self, source: Source, limit: int, *, intervene: Intervention = keep, never: tuple[int, ...] = NEVER) -> Decoded:
@@ -161,9 +161,10 @@ class Decoder(nn.Module):
         logits: list[Tensor] = []
         attention: list[Tensor] = []
         while len(ids) < limit and not bool(over.all()):
-            step = self.step(source, state, self.embedding(written), intervene=intervene)
+            previous = self.embedding(written)
+            step = self.step(source, state, previous, intervene=intervene)
             state = step.state
-            logits.append(self.logits(step.readout))
+            logits.append(self.logits(state, step.context, previous))
             written = logits[-1].index_fill(-1, torch.tensor(never, device=over.device), -torch.inf).argmax(-1)
             written = written.masked_fill(over, PAD)
             ids.append(written)

@@ -174,12 +174,16 @@ def _step(
     batch = model.encode(examples)
     embedding, query = (dropped(e, dropout, generator) for e in (model.embed(batch), model.embed_query(batch)))
     run = model.run(batch, embedding=embedding, query_embedding=query, intervene=intervene(batch))
-    value = loss(run, batch)
+    return descend(model, optimizer, loss(run, batch), 5.0), run, batch
+
+
+def descend(model: nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor, largest: float) -> float:
+    """One step down the gradient of a loss, clipped to the norm `largest`; returns the loss as a number."""
     optimizer.zero_grad()
-    value.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 5.0)
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), largest)
     optimizer.step()
-    return float(value.detach()), run, batch
+    return float(loss.detach())
 
 
 def dropped(embedding: Tensor, share: float, generator: torch.Generator) -> Tensor:

@@ -7,34 +7,36 @@ clipped to norm 1, a rate that falls to a twentieth over all steps; a share of t
 readouts is dropped. All randomness comes from one generator; each epoch is kept, and a later call goes on from there.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from core.interventions import keep
 from core.models.decoder import NEVER, Decoded, Drop, same
-from core.models.translator import Translator, copied
 from core.models.vocabulary import PAD
-from core.training import STATE, batches_of, dropped, keep_state, restore
+from core.training import STATE, batches_of, descend, dropped, keep_state, restore
 from core.types import Intervention, Pair
 
 At = Callable[[Tensor], Intervention]  # what is done to the attention over texts with this mask, "batch input"
 
 
 class Writer(Protocol):
-    """What can be trained on pairs: a translator with or without recurrence."""
+    """What can be trained on pairs: a module with these, with or without recurrence."""
 
     def encode(self, texts: Sequence[Sequence[str]]) -> Tensor: ...
     def targets(self, texts: Sequence[Sequence[str]]) -> Tensor: ...
     def forced(self, ids: Tensor, targets: Tensor, *, intervene: Intervention = keep, drop: Drop = same) -> Decoded: ...
     def written(self, ids: Tensor, *, intervene: Intervention = keep, never: tuple[int, ...] = NEVER) -> Decoded: ...
     def words(self, ids: Sequence[int]) -> tuple[str, ...]: ...
+    def parameters(self) -> Iterator[nn.Parameter]: ...
 
 
+M = TypeVar("M", bound=Writer)
 Score = Callable[[Sequence[tuple[str, ...]], Sequence[Pair]], float]
 
 
@@ -48,10 +50,10 @@ class Epoch:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class Fitted(Generic[M]):
     """The translator of the best epoch, and how all epochs went; `stopped` where the caller ended it early."""
 
-    model: Translator
+    model: M
     history: tuple[Epoch, ...]
     best: int
     stopped: bool
@@ -72,7 +74,7 @@ def bleu(written: Sequence[tuple[str, ...]], pairs: Sequence[Pair]) -> float:
 
 
 def fit(
-    model: Translator,
+    model: M,
     train: Sequence[Pair],
     validation: Sequence[Pair],
     *,
@@ -85,17 +87,18 @@ def fit(
     seed: int = 0,
     progress: Callable[[Sequence[Epoch]], bool | None] | None = None,
     checkpoint: Path | None = None,
-) -> Fitted:
+) -> Fitted[M]:
     """The trained copy of `model` from the epoch with the best score on validation (ties: the lower loss).
 
     `progress` is called after each epoch and ends training by returning False. With a `checkpoint` folder each epoch is saved
     there and a later call goes on after it.
     """
-    model, best = copied(model), copied(model)
-    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+    trained: Any = deepcopy(model)
+    best: Any = deepcopy(model)
+    optimizer = torch.optim.Adam(trained.parameters(), lr=rate)
     generator, history = torch.Generator().manual_seed(seed), []
     if checkpoint is not None and (checkpoint / STATE).exists():
-        history = [Epoch(**epoch) for epoch in restore(checkpoint, model, best, optimizer, generator)]
+        history = [Epoch(**epoch) for epoch in restore(checkpoint, trained, best, optimizer, generator)]
     texts, targets = ([getattr(pair, part) for pair in train] for part in ("text", "target"))
     drop: Drop = lambda x: dropped(x, dropout, generator)  # noqa: E731
     stopped = False
@@ -104,18 +107,13 @@ def fit(
         for step, chosen in enumerate(batches):
             done = (len(history) + step / len(batches)) / epochs
             optimizer.param_groups[0]["lr"] = rate * (1 - 0.95 * done)
-            ids, wanted = model.encode([texts[i] for i in chosen]), model.targets([targets[i] for i in chosen])
-            value = _loss(model.forced(ids, wanted, drop=drop), smoothing)
-            optimizer.zero_grad()
-            value.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            total += float(value.detach()) * len(chosen)
-        history.append(Epoch(total / len(train), loss_of(model, validation), score(write(model, validation), validation)))
+            ids, wanted = trained.encode([texts[i] for i in chosen]), trained.targets([targets[i] for i in chosen])
+            total += descend(trained, optimizer, _loss(trained.forced(ids, wanted, drop=drop), smoothing), 1.0) * len(chosen)
+        history.append(Epoch(total / len(train), loss_of(trained, validation), score(write(trained, validation), validation)))
         if best_of(history) == len(history) - 1:
-            best.load_state_dict(model.state_dict())
+            best.load_state_dict(trained.state_dict())
         if checkpoint is not None:
-            keep_state(checkpoint, model, best, optimizer, generator, [asdict(epoch) for epoch in history])
+            keep_state(checkpoint, trained, best, optimizer, generator, [asdict(epoch) for epoch in history])
         stopped = progress is not None and progress(tuple(history)) is False
     return Fitted(best, tuple(history), best_of(history), stopped)
 

@@ -182,7 +182,7 @@ class Decoder(nn.Module):
 
 def fresh(build: Callable[[], Module], seed: int) -> Module:
     """A module with fresh weights that depend on the seed alone: embeddings normal (0.1), recurrent weights uniform within
-    ±1/√width, other matrices Glorot, vectors zero."""
+    ±1/√width, other matrices Glorot, vectors zero, but one where they scale what is normalized."""
     with torch.device("meta"):
         module = build()
     module.to_empty(device="cpu")
@@ -191,7 +191,7 @@ def fresh(build: Callable[[], Module], seed: int) -> Module:
         if name.endswith("embedding.weight"):
             nn.init.normal_(parameter, std=0.1, generator=generator)
         elif parameter.dim() == 1:
-            nn.init.zeros_(parameter)
+            nn.init.constant_(parameter, float("norm" in name and name.endswith("weight")))
         elif "gru" in name:
             bound = (parameter.shape[0] // 3) ** -0.5
             nn.init.uniform_(parameter, -bound, bound, generator=generator)

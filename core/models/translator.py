@@ -107,14 +107,6 @@ def build(card: TranslatorCard, reads: Vocabulary, writes: Vocabulary) -> Transl
     return fresh(lambda: Translator(card, reads, writes), card.seed)
 
 
-def copied(model: Translator) -> Translator:
-    """A translator of its own with these weights."""
-    with torch.device("meta"):
-        twin = Translator(model.card, model.reads, model.writes)
-    twin.load_state_dict({k: v.detach().clone() for k, v in model.state_dict().items()}, assign=True)
-    return twin.requires_grad_()
-
-
 def cards(root: Path = CHECKPOINTS) -> dict[str, TranslatorCard]:
     """The card of every committed translator, by name; one that cannot be read is left out, and `load` says why."""
     found = {}

@@ -119,7 +119,7 @@ def train(
     examples, validation, test = (pairs.load(parts.data, split, root) for split in pairs.SPLITS)
     reads, writes = vocabularies_of(parts.data, examples, vocabularies)
     fitted = fit(
-        translator.build(_draft(name, parts, recipe, reads, writes), reads, writes),
+        untrained(name, reads, writes),
         examples,
         validation,
         score=recipe.score,
@@ -144,6 +144,12 @@ def train(
     if checkpoint is not None:
         shutil.rmtree(checkpoint, ignore_errors=True)
     return card
+
+
+def untrained(name: str, reads: Vocabulary, writes: Vocabulary) -> Translator:
+    """The translator of that name as its training begins."""
+    parts = parse(name)
+    return translator.build(_draft(name, parts, RECIPES[parts.data], reads, writes), reads, writes)
 
 
 def vocabularies_of(name: str, train: Sequence[Pair], folder: Path) -> tuple[Vocabulary, Vocabulary]:

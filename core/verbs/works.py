@@ -8,6 +8,7 @@ from pathlib import Path
 import platformdirs
 
 from core import data, experiments, finetuning, recipes, translators
+from core.experiments import alignment
 from core.models import registry, translator
 from core.models.translator import TranslatorCard
 from core.training import Progress
@@ -144,7 +145,7 @@ def _train_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _experiment_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", metavar="NAME", help=", ".join(experiments.EXPERIMENTS))
+    parser.add_argument("name", nargs="?", metavar="NAME", help=", ".join([*experiments.EXPERIMENTS, *alignment.TABLES]))
     parser.add_argument("--all", action="store_true", help="every table that the pages show")
     parser.add_argument("--model")
     parser.add_argument("--data")

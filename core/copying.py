@@ -19,7 +19,7 @@ from core.training import descend
 
 SYMBOLS, EMBEDDING, DIM = 10, 16, 64
 LENGTHS = (5, 10, 15, 20, 30, 40, 60, 80)
-STEPS, BATCH, RATE = 1500, 32, 3e-3
+STEPS, BATCH, RATE = 2500, 32, 3e-3
 TESTED = 200  # rows of symbols at each length
 
 

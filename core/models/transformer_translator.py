@@ -6,6 +6,7 @@ attention that its runs return is zero.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -21,13 +22,17 @@ LAYERS, HEADS, WIDTH, INNER = 2, 4, 128, 256
 
 
 class TransformerTranslator(nn.Module):
-    """Reads and writes with a small `torch.nn.Transformer`."""
+    """Reads with an encoder and writes with a decoder, each of two layers."""
 
     def __init__(self, reads: Vocabulary, writes: Vocabulary, max_tokens: int, max_output: int) -> None:
         super().__init__()
         self.reads, self.writes, self.max_tokens, self.max_output = reads, writes, max_tokens, max_output
         self.embedding, self.output_embedding = nn.Embedding(reads.size, WIDTH), nn.Embedding(writes.size, WIDTH)
-        self.transformer = nn.Transformer(WIDTH, HEADS, LAYERS, LAYERS, INNER, dropout=0.0, batch_first=True, norm_first=True)
+        sizes: dict[str, Any] = {"dropout": 0.0, "batch_first": True, "norm_first": True}
+        inner = nn.TransformerEncoderLayer(WIDTH, HEADS, INNER, **sizes)
+        outer = nn.TransformerDecoderLayer(WIDTH, HEADS, INNER, **sizes)
+        self.encoder = nn.TransformerEncoder(inner, LAYERS, nn.LayerNorm(WIDTH), enable_nested_tensor=False)
+        self.decoder = nn.TransformerDecoder(outer, LAYERS, nn.LayerNorm(WIDTH))
         self.bias = nn.Parameter(torch.empty(writes.size))
 
     def encode(self, texts: Sequence[Sequence[str]]) -> Tensor:
@@ -63,11 +68,11 @@ class TransformerTranslator(nn.Module):
         return tuple(str(self.writes.tokenizer.id_to_token(i)) for i in ids if i not in (PAD, END))
 
     def _memory(self, ids: Tensor, drop: Drop) -> Tensor:
-        return self.transformer.encoder(drop(_placed(self.embedding(ids))), src_key_padding_mask=ids == PAD)
+        return self.encoder(drop(_placed(self.embedding(ids))), src_key_padding_mask=ids == PAD)
 
     def _logits(self, before: Tensor, memory: Tensor, absent: Tensor, drop: Drop) -> Tensor:
         later = torch.ones(before.shape[1], before.shape[1], dtype=torch.bool, device=before.device).triu(1)
-        states = self.transformer.decoder(
+        states = self.decoder(
             drop(_placed(self.output_embedding(before))), memory, tgt_mask=later, memory_key_padding_mask=absent
         )
         return nn.functional.linear(drop(states), self.output_embedding.weight, self.bias)

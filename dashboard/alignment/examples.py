@@ -1,6 +1,6 @@
 """What readers may begin with: dates in both languages, and sentences such as stand under pictures, all written for it."""
 
-DATES = (
+DATES = (  # the first in English, the second in Korean: what each language begins with
     "3rd of March 1998",
     "1998년 3월 3일",
     "the twenty-first of October 2015",

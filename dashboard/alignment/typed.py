@@ -6,10 +6,13 @@ from dashboard import shell
 from dashboard.alignment import examples, writing
 from dashboard.alignment.keys import LONGEST_DATE, LONGEST_SENTENCE
 from dashboard.alignment.writing import Piece
+from dashboard.link import LANGUAGES
 from dashboard.shell import Here
 
-DATES = Piece("dates", "dates/gru-additive", "date", "letter", examples.DATES, LONGEST_DATE)
-GERMAN = Piece("german", "multi30k/gru-additive", "sentence", "word", examples.SENTENCES, LONGEST_SENTENCE)
+BEGIN = dict(zip(LANGUAGES, examples.DATES, strict=False))
+SAME = dict.fromkeys(LANGUAGES, examples.SENTENCES[0])
+DATES = Piece("dates", "dates/gru-additive", "date", "letter", examples.DATES, BEGIN, LONGEST_DATE)
+GERMAN = Piece("german", "multi30k/gru-additive", "sentence", "word", examples.SENTENCES, SAME, LONGEST_SENTENCE)
 
 
 def dates(here: Here) -> None:

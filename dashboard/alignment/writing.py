@@ -32,6 +32,7 @@ class Piece:
     text: str
     step: str
     examples: Sequence[str]
+    first: Mapping[str, str]  # the example that a language begins with
     longest: int
 
 
@@ -44,7 +45,8 @@ def put_key(here: Here, changes: Mapping[str, str]) -> None:
 
 def field(here: Here, piece: Piece) -> str:
     """The text that the link names, to be picked or typed."""
-    t, text = here.t, here.key(piece.text)
+    t = here.t
+    text = here.link.keys.get(own_key(here.page, piece.text), piece.first[here.link.lang])
     picked, typed = f"alignment-{piece.name}-example", f"alignment-{piece.name}-text"
     own = [] if text in piece.examples else [text]
     st.session_state[picked], st.session_state[typed] = text, text
@@ -133,6 +135,7 @@ def whole(here: Here, piece: Piece, found: Translation) -> None:
     if not found.output:
         return
     rows, columns = shown(found.output), shown(found.tokens)
+    turned = max(map(len, columns)) > 1  # letters stand upright
     cells = frames.matrix(found.attention.numpy(), rows, columns)
     pairs = ", ".join(
         f"{row['query_word']} → {row['key_word']} {tokens.number(row['weight'])}"
@@ -143,7 +146,7 @@ def whole(here: Here, piece: Piece, found: Translation) -> None:
     def draw(look: Look) -> Any:
         drawn: dict[str, Any] = {"rows": rows, "columns": columns, "largest": 1.0, "look": look}
         words: dict[str, Any] = {"value": t("writing.weight"), "x": t("writing.input"), "y": t("writing.written")}
-        return matrix.matrix(cells, alt_text=alt, **words, **drawn)
+        return matrix.matrix(cells, alt_text=alt, turned=turned, **words, **drawn)
 
     with exhibits.figure(here, f"{piece.name}-matrix", t("writing.matrix")) as frame:
         st.html(tokens.legend_html([tokens.Legend("0", "1")]))

@@ -99,10 +99,11 @@ def tables(tmp_path, monkeypatch):
 
 def test_curves_have_the_interval_of_three_seeds(tables) -> None:
     """0.4, 0.5, 0.6: standard error 0.1 / √3, times 4.303."""
-    rows = [{"attention": "none", "length": 5, "seed": i, "gradient": v} for i, v in enumerate((0.4, 0.5, 0.6))]
+    rows = [{"attention": "none", "length": 5, "seed": i, "symbols": v, "gradient": 0.01} for i, v in enumerate((0.4, 0.5, 0.6))]
     tables("distance", "copying", rows)
-    row = measured.distance("gradient").iloc[0]
+    row = measured.distance("symbols").iloc[0]
     assert row["mean"] == pytest.approx(0.5) and row["high"] - row["mean"] == pytest.approx(4.303 * 0.1 / 3**0.5, rel=1e-3)
+    assert measured.distance("gradient").iloc[0]["mean"] == pytest.approx(-2)
 
 
 def test_kept_shares_are_of_the_own_score(tables) -> None:

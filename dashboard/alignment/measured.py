@@ -13,12 +13,18 @@ WAYS = ("none", "additive")
 KINDS = (*ATTENTIONS, "transformer")
 CHANGES = ("own", "uniform", "shuffled")
 DRAWS = 2000  # of the bootstrap over sentences
+SMALLEST = 1e-30  # gradient that single precision still tells from zero
 __all__ = ["CHANGES", "COPYING", "EPOCHS", "GERMAN", "KINDS", "REVIEWS", "WAYS", "agreement", "distance", "kept", "kinds"]
 
 
 def distance(column: str) -> pd.DataFrame:
-    """series (way), x (length), mean over seeds, low, high (95 %, Student's t over seeds), n (seeds): one row a length."""
+    """series (way), x (length), mean over seeds, low, high (95 %, Student's t over seeds), n (seeds): one row a length.
+
+    Of gradients the logarithm to base 10, since they fade by powers of ten.
+    """
     table = resources.results("distance", COPYING)
+    if column.startswith("gradient"):
+        table = table.assign(**{column: np.log10(table[column].astype(float).clip(lower=SMALLEST))})
     rows = []
     for way in WAYS:
         for length, some in table[table["attention"] == way].groupby("length"):

@@ -67,17 +67,17 @@ def felt(here: Here) -> None:
     """The gradient of the first output with respect to the state that read its symbol, before and after training."""
     t = here.t
     with exhibits.figure(here, "felt", t("memory.felt")) as frame:
-        table, before = (resources.table(measured.distance, column) for column in ("gradient", "gradient_untrained"))
+        table, after = (resources.table(measured.distance, column) for column in ("gradient_untrained", "gradient"))
         if not controls.revealed(here, "memory"):
             st.html(tokens.veil_html(t("memory.veil"), "20rem"))
             return
         made = named(here, table)
-        values = {f"{way}_{length}": tokens.number(at(table, way, length), 3) for way in measured.WAYS for length in (5, 80)}
-        alt, top = t("memory.felt_alt", **values), float(table["high"].max())
+        values = {f"{way}_{length}": power(at(table, way, length)) for way in measured.WAYS for length in (5, 80)}
+        alt, ends = t("memory.felt_alt", **values), (float(table["low"].min()) - 0.5, float(table["high"].max()) + 0.5)
         words: dict[str, Any] = {"x": t("memory.length"), "y": t("memory.gradient"), "alt_text": alt}
-        draw = partial(charts.line, made.assign(low=made["low"].clip(lower=0)), domain=(0.0, top), height=HEIGHT, **words)
+        draw = partial(charts.line, made, domain=ends, height=HEIGHT, **words)
         st.markdown(t("memory.felt_reading", **values))
-        tables = {t("memory.after"): made, t("memory.before"): named(here, before)}
+        tables = {t("memory.before"): made, t("memory.after"): named(here, after)}
         caption, cited = t("memory.felt_caption", **said(here)), t("memory.felt_source")
         exhibit = Exhibit("felt", caption, cited, tables, lambda look: draw(look=look), alt)
         exhibits.show(here, frame, exhibit, t("memory.felt_note"))
@@ -86,6 +86,11 @@ def felt(here: Here) -> None:
 def named(here: Here, table: pd.DataFrame) -> pd.DataFrame:
     """The table with the ways in the reader's words."""
     return table.assign(series=[here.t(f"memory.way_{way}") for way in table["series"]])
+
+
+def power(logarithm: float) -> str:
+    """A power of ten as it is written in a sentence: two digits where it is not small."""
+    return f"{10**logarithm:.2g}" if logarithm > -4 else f"{10 ** (logarithm % 1):.0f} · 10^{int(logarithm // 1)}".replace("-", "−")
 
 
 def at(table: pd.DataFrame, way: str, length: int) -> float:

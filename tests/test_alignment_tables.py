@@ -10,7 +10,7 @@ from core import copying
 from core.experiments import alignment, describe, results
 from core.experiments.tables import keep, path_of
 from core.types import Pair, Refusal
-from dashboard.alignment import measured
+from dashboard.alignment import measured, memory
 
 
 def test_links_by_hand() -> None:
@@ -99,11 +99,17 @@ def tables(tmp_path, monkeypatch):
 
 def test_curves_have_the_interval_of_three_seeds(tables) -> None:
     """0.4, 0.5, 0.6: standard error 0.1 / √3, times 4.303."""
-    rows = [{"attention": "none", "length": 5, "seed": i, "symbols": v, "gradient": 0.01} for i, v in enumerate((0.4, 0.5, 0.6))]
+    same = {"attention": "none", "length": 5, "gradient": 0.01}
+    rows = [{**same, "seed": i, "symbols": value} for i, value in enumerate((0.4, 0.5, 0.6))]
     tables("distance", "copying", rows)
     row = measured.distance("symbols").iloc[0]
     assert row["mean"] == pytest.approx(0.5) and row["high"] - row["mean"] == pytest.approx(4.303 * 0.1 / 3**0.5, rel=1e-3)
     assert measured.distance("gradient").iloc[0]["mean"] == pytest.approx(-2)
+
+
+@pytest.mark.parametrize(("logarithm", "said"), [(-1.0, "0.1"), (0.5, "3.2"), (-17.4, "4 · 10^−18"), (-16.001, "1 · 10^−16")])
+def test_small_numbers_are_powers_of_ten(logarithm: float, said: str) -> None:
+    assert memory.power(logarithm) == said
 
 
 def test_kept_shares_are_of_the_own_score(tables) -> None:

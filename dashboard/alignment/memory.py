@@ -90,7 +90,10 @@ def named(here: Here, table: pd.DataFrame) -> pd.DataFrame:
 
 def power(logarithm: float) -> str:
     """A power of ten as it is written in a sentence: two digits where it is not small."""
-    return f"{10**logarithm:.2g}" if logarithm > -4 else f"{10 ** (logarithm % 1):.0f} · 10^{int(logarithm // 1)}".replace("-", "−")
+    if logarithm > -4:
+        return f"{10**logarithm:.2g}"
+    digits, exponent = f"{10**logarithm:.0e}".split("e")
+    return f"{digits} · 10^{int(exponent)}".replace("-", "−")
 
 
 def at(table: pd.DataFrame, way: str, length: int) -> float:

@@ -21,14 +21,17 @@ from dashboard.theme import Look
 
 SPACE = "␣"
 PICKED, TYPED, SLIDER = 330, 420, 300  # widths in pixels
+LINE = 400  # characters of a line of words
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A chapter: its name, the translator that it shows, the keys of its text and of its step, and examples to begin with."""
+    """A chapter: its name, the translator that it shows, what stands between two outputs, the keys of its text and of its step,
+    and examples to begin with."""
 
     name: str
     model: str
+    between: str
     text: str
     step: str
     examples: Sequence[str]
@@ -82,7 +85,7 @@ def shown(symbols: Sequence[str]) -> tuple[str, ...]:
     return tuple(SPACE if symbol == " " else symbol for symbol in symbols)
 
 
-def one_by_one(here: Here, piece: Piece, found: Translation, language: tuple[str, str]) -> None:
+def one_by_one(here: Here, piece: Piece, found: Translation, language: str) -> None:
     """The output as far as the step, and below it the input under the weights with which the last of it was written."""
     t, size = here.t, len(found.output)
     with exhibits.figure(here, f"{piece.name}-step", t(f"{piece.name}.title")) as frame:
@@ -92,12 +95,12 @@ def one_by_one(here: Here, piece: Piece, found: Translation, language: tuple[str
         step = steps(here, piece, size)
         inputs, outputs, at = shown(found.tokens), shown(found.output), step - 1
         weights = found.attention[at].tolist()
-        so_far = tokens.Row(t("writing.output"), [1.0 if i == at else 0.0 for i in range(step)])
-        st.html(tokens.strips_html([so_far], outputs[:step], language=language[1], marks=tokens.Marks(selected={at})))
+        before = texts.plain(piece.between.join(outputs[:at]), LINE)
+        st.markdown(t("writing.output", before=before + piece.between * bool(before), word=texts.plain(outputs[at])))
         looked = tokens.Row(t("writing.looked", word=outputs[at]), weights)
         legends = [tokens.Legend("0", t("writing.one"))]
         st.html(tokens.legend_html(legends))
-        st.html(tokens.strips_html([looked], inputs, language=language[0], numbers=piece.name == "german"))
+        st.html(tokens.strips_html([looked], inputs, language=language, numbers=piece.name == "german"))
         best = max(range(len(weights)), key=weights.__getitem__)
         said = {"word": texts.plain(outputs[at]), "most": texts.plain(inputs[best]), "weight": tokens.number(weights[best])}
         draw = partial(strips_chart, [looked], inputs, legends=legends, numbers=True, part=t("figure.part"))

@@ -107,7 +107,7 @@ def test_curves_have_the_interval_of_three_seeds(tables) -> None:
     assert measured.distance("gradient").iloc[0]["mean"] == pytest.approx(-2)
 
 
-@pytest.mark.parametrize(("logarithm", "said"), [(-1.0, "0.1"), (0.5, "3.2"), (-17.4, "4 · 10^−18"), (-16.001, "1 · 10^−16")])
+@pytest.mark.parametrize(("logarithm", "said"), [(-1.0, "0.1"), (0.5, "3.2"), (-17.4, "4 · 10⁻¹⁸"), (-16.001, "1 · 10⁻¹⁶")])
 def test_small_numbers_are_powers_of_ten(logarithm: float, said: str) -> None:
     assert memory.power(logarithm) == said
 

@@ -14,6 +14,7 @@ from dashboard.theme import Look
 
 OPTIONS = ("all", "half", "none")
 HEIGHT = 300
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def show(here: Here) -> None:
@@ -93,7 +94,7 @@ def power(logarithm: float) -> str:
     if logarithm > -4:
         return f"{10**logarithm:.2g}"
     digits, exponent = f"{10**logarithm:.0e}".split("e")
-    return f"{digits} · 10^{int(exponent)}".replace("-", "−")
+    return f"{digits} · 10{str(int(exponent)).translate(RAISED)}"
 
 
 def at(table: pd.DataFrame, way: str, length: int) -> float:

@@ -2,7 +2,8 @@
 is changed.
 
 Read in this order: `types` (the records), `interventions` (ways to change attention), `models/classifier` (embed,
-encode, score, normalize, intervene, decode), `models/transformer` (the same seam in a Hugging Face classifier), `importance`
+encode, score, normalize, intervene, decode), `models/transformer` (the same seam in a Hugging Face classifier),
+`models/decoder` (the same seam where words are written and each asks anew; `translating` trains such models), `importance`
 and `agreement` (what mattered, and how far two answers agree), `explanation` (both on one input), `debate/` (one argument a
 file), `attattr/` (what attention contributes inside a Transformer), `experiments` (the same over data sets).
 

@@ -6,7 +6,7 @@ generator, so that the same seed gives the same weights on one machine, interrup
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Generic, Literal
@@ -14,7 +14,7 @@ from typing import Generic, Literal
 import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from core.interventions import keep
 from core.models.text_model import Model, TextModel
@@ -108,13 +108,14 @@ def fit(
     generator = torch.Generator().manual_seed(seed)
     best, history = model.copied(), []
     if checkpoint is not None and (checkpoint / STATE).exists():
-        history = _restore(checkpoint, model, best, optimizer, generator)
+        history = [Epoch(**epoch) for epoch in restore(checkpoint, model, best, optimizer, generator)]
     stopped = False
     while not (stopped or _finished(history, epochs, patience, select)):
-        total, batches = 0.0, list(_batches(train, batch_size, generator))
-        for step, examples in enumerate(batches, 1):
+        total, batches = 0.0, list(batches_of([len(e.text) for e in train], batch_size, generator))
+        for step, chosen in enumerate(batches, 1):
             if cooldown and len(history) == epochs - 1:
                 optimizer.param_groups[0]["lr"] = rate * (1 - (step - 1) / len(batches))
+            examples = [train[i] for i in chosen]
             value, run, batch = _step(model, optimizer, examples, loss, intervene, dropout, generator)
             total += value * len(examples)
             seen = watch(run, batch) if watch is not None else None
@@ -127,7 +128,7 @@ def fit(
         if _best(history, select) == len(history) - 1:
             best.load_state_dict(model.state_dict())
         if checkpoint is not None:
-            _save(checkpoint, model, best, optimizer, generator, history)
+            keep_state(checkpoint, model, best, optimizer, generator, [asdict(epoch) for epoch in history])
         done = Progress(len(history), epochs, len(batches), len(batches), total / len(train), tuple(history))
         stopped = progress is not None and progress(done) is False
     return Fitted(best, tuple(history), _best(history, select), stopped)
@@ -171,17 +172,21 @@ def _step(
     generator: torch.Generator,
 ) -> tuple[float, Run, Batch]:
     batch = model.encode(examples)
-    embedding, query = (_dropped(e, dropout, generator) for e in (model.embed(batch), model.embed_query(batch)))
+    embedding, query = (dropped(e, dropout, generator) for e in (model.embed(batch), model.embed_query(batch)))
     run = model.run(batch, embedding=embedding, query_embedding=query, intervene=intervene(batch))
-    value = loss(run, batch)
+    return descend(model, optimizer, loss(run, batch), 5.0), run, batch
+
+
+def descend(model: nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor, largest: float) -> float:
+    """One step down the gradient of a loss, clipped to the norm `largest`; returns the loss as a number."""
     optimizer.zero_grad()
-    value.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 5.0)
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), largest)
     optimizer.step()
-    return float(value.detach()), run, batch
+    return float(loss.detach())
 
 
-def _dropped(embedding: Tensor, share: float, generator: torch.Generator) -> Tensor:
+def dropped(embedding: Tensor, share: float, generator: torch.Generator) -> Tensor:
     """Input vectors with a share of their numbers set to zero and the rest scaled up."""
     if not share or not embedding.numel():
         return embedding
@@ -189,15 +194,16 @@ def _dropped(embedding: Tensor, share: float, generator: torch.Generator) -> Ten
     return embedding * kept.to(embedding.device) / (1 - share)
 
 
-def _batches(examples: Sequence[Example], size: int, generator: torch.Generator) -> Iterator[list[Example]]:
-    """Batches of similar length in random order: shuffled, sorted within windows of fifty batches, shuffled again."""
-    order = torch.randperm(len(examples), generator=generator).tolist()
+def batches_of(lengths: Sequence[int], size: int, generator: torch.Generator) -> Iterator[list[int]]:
+    """The numbers of examples that make a batch, of similar length and in random order: shuffled, sorted within windows of
+    fifty batches, shuffled again."""
+    order = torch.randperm(len(lengths), generator=generator).tolist()
     batches = []
     for start in range(0, len(order), 50 * size):
-        window = sorted(order[start : start + 50 * size], key=lambda i: len(examples[i].text))
+        window = sorted(order[start : start + 50 * size], key=lambda i: lengths[i])
         batches += [window[i : i + size] for i in range(0, len(window), size)]
     for i in torch.randperm(len(batches), generator=generator).tolist():
-        yield [examples[j] for j in batches[i]]
+        yield batches[i]
 
 
 def _best(history: Sequence[Epoch], select: Select) -> int:
@@ -227,14 +233,15 @@ def _f1(predicted: Sequence[int], gold: Sequence[int], label: int) -> float:
     return 2 * hits / named if named else 0.0
 
 
-def _save(
+def keep_state(
     folder: Path,
-    model: TextModel,
-    best: TextModel,
+    model: nn.Module,
+    best: nn.Module,
     optimizer: torch.optim.Optimizer,
     generator: torch.Generator,
-    history: Sequence[Epoch],
+    history: Sequence[Mapping[str, float]],
 ) -> None:
+    """Writes where a training stands, for `restore`."""
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {f"model.{k}": v for k, v in model.state_dict().items()} | {f"best.{k}": v for k, v in best.state_dict().items()}
     for index, state in optimizer.state_dict()["state"].items():
@@ -242,13 +249,14 @@ def _save(
     tensors["generator"] = generator.get_state()
     kept = {k: v.detach().cpu().contiguous().clone() for k, v in tensors.items()}
     new = folder / f"{STATE}.new"
-    save_file(kept, new, metadata={"history": json.dumps([asdict(e) for e in history])})
+    save_file(kept, new, metadata={"history": json.dumps(history)})
     new.replace(folder / STATE)  # one file, so that weights and history never belong to different epochs
 
 
-def _restore(
-    folder: Path, model: TextModel, best: TextModel, optimizer: torch.optim.Optimizer, generator: torch.Generator
-) -> list[Epoch]:
+def restore(
+    folder: Path, model: nn.Module, best: nn.Module, optimizer: torch.optim.Optimizer, generator: torch.Generator
+) -> list[dict[str, float]]:
+    """Puts a training back to where it stood, and returns its history."""
     with safe_open(folder / STATE, framework="pt") as file:
         tensors, history = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()["history"]  # noqa: SIM118
     for prefix, target in (("model.", model), ("best.", best)):
@@ -260,4 +268,5 @@ def _restore(
             state.setdefault(int(index), {})[name] = value
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
     generator.set_state(tensors["generator"])
-    return [Epoch(**epoch) for epoch in json.loads(history)]
+    found: list[dict[str, float]] = json.loads(history)
+    return found

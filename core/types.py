@@ -67,6 +67,19 @@ class Example:
 
 
 @dataclass(frozen=True)
+class Pair:
+    """A text and what it becomes: a sentence and its translation, a date and its digits.
+
+    `links` are pairs of positions (in `text`, in `target`) that the data hold to belong together (empty where unknown).
+    """
+
+    id: str
+    text: tuple[str, ...]
+    target: tuple[str, ...]
+    links: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
 class Batch:
     """Examples as tensors, on one device.
 

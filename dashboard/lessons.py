@@ -7,6 +7,7 @@ from core.attattr.rivals import RIVALS
 from core.models.classifier import Classifier
 from core.models.text_model import MultiHead, TextModel
 from core.models.transformer import Transformer
+from dashboard.alignment.keys import KEYS as ALIGNMENT
 from dashboard.codes import MARKED
 from dashboard.mechanism.keys import KEYS as MECHANISM
 
@@ -31,6 +32,7 @@ class Page:
 PAGES: dict[str, Page] = {
     "": Page("home.py", kind=None),
     "mechanism": Page("mechanism.py", "foundations", MECHANISM, kind=None),
+    "alignment": Page("alignment.py", "foundations", ALIGNMENT, kind=None),
     "agreement": Page(
         "agreement.py",
         "charge",

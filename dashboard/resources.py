@@ -18,9 +18,11 @@ import streamlit as st
 
 from core import data, device, experiments
 from core.device import Gate, StateCache
-from core.models import own, registry
+from core.models import own, registry, translator
 from core.models.text_model import TextModel
+from core.models.translator import TranslatorCard
 from core.reading import Reading, read
+from core.translation import Translation, translate
 from core.types import Card, Kind, Refusal
 
 VERSION = 1  # raise it when a function's answer changes its meaning or its fields
@@ -166,6 +168,40 @@ def results(name: str, model_name: str) -> pd.DataFrame:
         sentence = f"No test set is measured with a model of your own, so there is no table of {name} for {model_name}."
         raise Refusal("no_results_own", sentence, name=name, model=model_name)
     return experiments.results(name, model_name)
+
+
+@st.cache_resource(ttl=60, show_spinner=False)
+def translators() -> Mapping[str, TranslatorCard]:
+    """The card of every committed translator, by name; looked up again after a minute."""
+    return translator.cards()
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _translator(name: str, weights: str) -> translator.Translator:
+    return translator.load(name)
+
+
+def translated(name: str, text: str, waiting: Waiting | None = None) -> Translation:
+    """What a translator writes for a text, from the cache or computed inside the gate. Refuses a translator that is still to
+    be trained, and what `translate` refuses."""
+    if name not in translators():
+        sentence = f"The translator {name} is still to be trained: `python -m core train {name}`."
+        raise Refusal("no_translator", sentence, model=name)
+    key = (name, translators()[name].weights_sha256, text, VERSION)
+    try:
+        return _translated(*key, _admitted=False)
+    except _NotYet:
+        if waiting:
+            waiting(0, None)
+        with gate().turn(lambda place: waiting(place, gate().seconds_left(place)) if waiting else None):
+            return _translated(*key, _admitted=True)
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def _translated(name: str, weights: str, text: str, version: int, *, _admitted: bool) -> Translation:
+    if not _admitted:
+        raise _NotYet
+    return translate(_translator(name, weights), text)
 
 
 def table(function: Callable[..., pd.DataFrame], *names: str) -> pd.DataFrame:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
@@ -22,6 +21,7 @@ from core import data, recipes
 from core.experiments import (
     adversary,
     agreement,
+    alignment,
     attribution,
     erasure,
     head_importance,
@@ -35,7 +35,7 @@ from core.experiments import (
     variants,
 )
 from core.experiments.cases import Row
-from core.experiments.tables import RESULTS, path_of
+from core.experiments.tables import RESULTS, keep, path_of
 from core.experiments.tables import results as results
 from core.models import registry
 from core.models.classifier import Classifier
@@ -102,7 +102,7 @@ EXPERIMENTS: dict[str, Experiment] = {
 MEANS = (  # columns whose mean says something
     *(":tau", ":invisible", ":overlap", ":top_k_tau", "_tvd", ":tvd", "flipped", "jsd", "_05"),
     *(":auprc", ":f1", ":mass", ":comprehensiveness", ":sufficiency", "marked", "kept", "accuracy", "f1"),
-    *("_fall", ":edges", ":error", ":special", ":special_attribution"),
+    *("_fall", "bleu", "exact", "symbols", ":edges", ":error", ":special", ":special_attribution"),
 )
 
 
@@ -122,6 +122,7 @@ def shown() -> list[tuple[str, str]]:
             found.append(("identifiability", card.name))
         elif parts.plain and parts.data != "movie_rationales":
             found += [(name, card.name) for name in ("agreement", "permutation", "adversary", "erasure")]
+    found += [(name, model) for name, (model, _) in alignment.TABLES.items()]
     return found + [("agreement", variants.seeded(variants.REVIEWS, seed)) for seed in range(1, 5)]
 
 
@@ -144,8 +145,11 @@ def run(
 ) -> Path:
     """Runs an experiment over a split, part by part, and returns the path of its table; goes on where an earlier call
     stopped."""
+    if name in alignment.TABLES:
+        return alignment.make(name, model_name, root=root, progress=progress)
     if name not in EXPERIMENTS:
-        raise Refusal("unknown_experiment", f"There is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}.", given=name)
+        known = ", ".join([*EXPERIMENTS, *alignment.TABLES])
+        raise Refusal("unknown_experiment", f"There is no experiment {name!r}; there are {known}.", given=name)
     if workers < 1:
         raise Refusal("out_of_range", f"--workers is {workers}; at least 1 is allowed.", given=workers)
     card = registry.needed(_model(name, model_name), EXPERIMENTS[name].kind).card
@@ -194,9 +198,7 @@ def _settings(name: str, card: Card, dataset: str, split: str, n: int, limit: in
 def _join(jobs: Sequence[Job], path: Path, provenance: Row) -> None:
     """Writes the parts as one table, in the order of the data, with its provenance."""
     frame = pd.concat([pd.read_parquet(job[-1]) for job in jobs]).sort_values("index", ignore_index=True)
-    table = pa.Table.from_pandas(_small(frame), preserve_index=False)
-    metadata = {**(table.schema.metadata or {}), b"provenance": json.dumps(provenance).encode()}
-    pq.write_table(table.replace_schema_metadata(metadata), path, compression="zstd")
+    keep(frame, path, provenance)
 
 
 def _jobs(name: str, model_name: str, examples: Sequence[Example], parts: Path) -> list[Job]:
@@ -261,11 +263,6 @@ def _in_batches(name: str, model: TextModel, examples: Sequence[Example]) -> lis
     for start in range(0, len(examples), size):
         rows += EXPERIMENTS[name].rows(model, examples[start : start + size])
     return rows
-
-
-def _small(frame: pd.DataFrame) -> pd.DataFrame:
-    """Floats in single precision, which is more than any figure shows; what is undefined everywhere is a number too."""
-    return frame.astype({c: "float32" for c in frame.columns if frame[c].dtype == "float64" or frame[c].isna().all()})
 
 
 def describe(path: Path) -> Row:

@@ -60,6 +60,15 @@ def build_words(texts: Iterable[Sequence[str]], *, limit: int, min_count: int = 
     return stamped(tokenizer)
 
 
+def build_symbols(texts: Iterable[Sequence[str]], *, limit: int, min_count: int = 2) -> Vocabulary:
+    """A vocabulary of words or letters as they are written, case and digits kept: the `limit` most frequent of those seen at
+    least `min_count` times."""
+    counts = Counter(symbol for text in texts for symbol in text)
+    kept = [symbol for symbol, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n >= min_count][:limit]
+    table = {symbol: index for index, symbol in enumerate((*SPECIALS, *kept))}
+    return stamped(Tokenizer(models.WordLevel(table, unk_token=SPECIALS[UNKNOWN])))
+
+
 def build_pieces(texts: Sequence[Sequence[str]], *, limit: int, min_count: int = 2) -> Vocabulary:
     """A subword vocabulary (WordPiece) of at most `limit` pieces, without those that the training texts use only
     once."""

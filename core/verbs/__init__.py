@@ -7,6 +7,7 @@ from core.verbs.erasing import ERASE
 from core.verbs.explaining import EXPLAIN, TENSORS
 from core.verbs.heads import EFFECTIVE
 from core.verbs.judging import RATIONALES
+from core.verbs.translating import TRANSLATE
 from core.verbs.trees import TREE
 from core.verbs.works import DATA, EXPERIMENT, MODELS, TRAIN
 
@@ -22,6 +23,7 @@ VERBS: dict[str, Verb] = {
     "rollout": ROLLOUT,
     "tree": TREE,
     "tensors": TENSORS,
+    "translate": TRANSLATE,
     "train": TRAIN,
     "experiment": EXPERIMENT,
     "data": DATA,

@@ -46,7 +46,7 @@ def of_kind(args: argparse.Namespace, kind: type[Model]) -> tuple[Model, Reading
     """`model_and_reading` for models of another kind."""
     model = registry.needed(_loaded(args), kind)
     args.model = model.card.name
-    return model, read(model, _standard_input() if args.text == "-" else args.text, args.query)
+    return model, read(model, standard_input() if args.text == "-" else args.text, args.query)
 
 
 def _loaded(args: argparse.Namespace) -> TextModel:
@@ -56,7 +56,8 @@ def _loaded(args: argparse.Namespace) -> TextModel:
     return registry.load(args.model, device=device.best_device())
 
 
-def _standard_input() -> str:
+def standard_input() -> str:
+    """What is typed or piped in."""
     if sys.stdin is None:  # closed by the caller
         return ""
     return sys.stdin.buffer.read().decode("utf-8", errors="replace")

@@ -2,21 +2,25 @@
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import platformdirs
 
-from core import data, experiments, finetuning, recipes
-from core.models import registry
+from core import data, experiments, finetuning, recipes, translators
+from core.experiments import alignment
+from core.models import registry, translator
+from core.models.translator import TranslatorCard
 from core.training import Progress
+from core.translating import Epoch
 from core.types import Card, Refusal
 from core.verbs.common import Answer, Verb
 
 
 def _models(args: argparse.Namespace) -> Answer:
     """Every committed model with its test figures."""
-    return {"model": None, "models": [_summary(card) for card in registry.cards().values()], "notes": []}
+    found = [_summary(card) for card in registry.cards().values()]
+    return {"model": None, "models": found + [_translator(card) for card in translator.cards().values()], "notes": []}
 
 
 def _summary(card: Card) -> Answer:
@@ -32,9 +36,31 @@ def _summary(card: Card) -> Answer:
     }
 
 
+def _translator(card: TranslatorCard) -> Answer:
+    """The summary of a translator, which has no labels."""
+    read, written = card.languages
+    return {
+        "name": card.name,
+        "task": card.name.partition("/")[0],
+        "kind": "translation",
+        "encoder": "gru",
+        "score": card.attention,
+        "layers": 1,
+        "heads": 1,
+        "labels": [],
+        "language": f"{read} to {written}",
+        "parameters": card.parameters,
+        "max_tokens": card.max_tokens,
+        "seed": card.seed,
+        "terms": card.terms,
+        "test": dict(card.test),
+        "training": dict(card.training),
+    }
+
+
 def _train(args: argparse.Namespace) -> Answer:
     """Trains models as their recipes say; goes on where an earlier call was stopped."""
-    names = [*recipes.SHIPPED, *finetuning.RECIPES] if args.all else args.names
+    names = [*recipes.SHIPPED, *finetuning.RECIPES, *translators.SHIPPED] if args.all else args.names
     if not names:
         raise Refusal("no_name", "No model was named; name one or more, or give --all.")
     needed = dict.fromkeys(source for name in names for source in _sources(name))
@@ -44,6 +70,10 @@ def _train(args: argparse.Namespace) -> Answer:
     written = []
     for name in names:
         checkpoint = Path(platformdirs.user_data_dir("is-attention-explanation")) / "training" / name.replace(":", "@")
+        if translators.is_translator(name):
+            translated = translators.train(name, progress=_written(name), checkpoint=checkpoint)
+            written += [_translator(translated) | {"written": str(registry.folder(name))}] if translated else []
+            continue
         train = finetuning.train if finetuning.is_adapter(name) else recipes.train
         card = train(name, progress=_report(name), checkpoint=checkpoint)
         if card is not None:
@@ -52,7 +82,10 @@ def _train(args: argparse.Namespace) -> Answer:
 
 
 def _sources(name: str) -> tuple[str, ...]:
-    """The data sets that a model needs. Refuses a name without a recipe."""
+    """The data sets that a model needs from the hub. Refuses a name without a recipe."""
+    if translators.is_translator(name):
+        translators.parse(name)
+        return ()
     return finetuning.sources(name) if finetuning.is_adapter(name) else (recipes.parse(name).data,)
 
 
@@ -62,6 +95,14 @@ def _report(name: str) -> Callable[[Progress], None]:
             last = now.history[-1]
             line = f"loss {last.loss:.3f}, validation accuracy {last.validation_accuracy:.3f}"
             print(f"{name}: epoch {now.epoch} of {now.epochs}, {line}", file=sys.stderr, flush=True)
+
+    return told
+
+
+def _written(name: str) -> Callable[[Sequence[Epoch]], None]:
+    def told(history: Sequence[Epoch]) -> None:
+        line = f"loss {history[-1].loss:.3f}, validation score {history[-1].validation_score:.3f}"
+        print(f"{name}: epoch {len(history)}, {line}", file=sys.stderr, flush=True)
 
     return told
 
@@ -104,7 +145,7 @@ def _train_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _experiment_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", metavar="NAME", help=", ".join(experiments.EXPERIMENTS))
+    parser.add_argument("name", nargs="?", metavar="NAME", help=", ".join([*experiments.EXPERIMENTS, *alignment.TABLES]))
     parser.add_argument("--all", action="store_true", help="every table that the pages show")
     parser.add_argument("--model")
     parser.add_argument("--data")

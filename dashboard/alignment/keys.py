@@ -1,0 +1,18 @@
+"""What the page keeps in the link besides language and mode: its keys with their codes, the default first."""
+
+from collections.abc import Mapping, Sequence
+
+from dashboard.alignment.examples import DATES, SENTENCES
+from dashboard.codes import Codes
+
+CHAPTERS = ("memory", "dates", "german", "kinds", "moved")
+LONGEST_DATE, LONGEST_SENTENCE = 60, 300  # characters that are carried
+STEPS = 60
+
+KEYS: Mapping[str, Sequence[str]] = {
+    "chapter": CHAPTERS,
+    "date": Codes(rf"(?s).{{1,{LONGEST_DATE}}}", DATES[0]),
+    "letter": ("", *map(str, range(1, STEPS + 1))),
+    "sentence": Codes(rf"(?s).{{1,{LONGEST_SENTENCE}}}", SENTENCES[0]),
+    "word": ("", *map(str, range(1, STEPS + 1))),
+}

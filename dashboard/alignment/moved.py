@@ -1,0 +1,57 @@
+"""Fifth chapter: does it matter where a trained translator looks? Its weights made uniform or shuffled while it writes."""
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from dashboard import charts, controls, exhibits, resources, shell, texts, tokens
+from dashboard.alignment import measured
+from dashboard.exhibits import Exhibit
+from dashboard.shell import Here
+
+OPTIONS = ("little", "half", "most")
+
+
+def show(here: Here) -> None:
+    """The share of its score that each model keeps, after a guess."""
+    t = here.t
+    if not here.lecture:
+        st.markdown(t("moved.idea"))
+    with shell.guarded(here), exhibits.figure(here, "moved", t("moved.title")) as frame:
+        table = resources.table(measured.kept)
+        option = controls.guess(here, "moved", t("moved.question"), {name: t(f"moved.{name}") for name in OPTIONS}).option
+        if option is None:
+            st.html(tokens.veil_html(t("moved.veil"), "14rem"))
+            return
+        kept = {(row["model"], row["change"]): row for row in table.to_dict("records")}
+        german, reviews = (kept[name, "shuffled"] for name in (measured.GERMAN, measured.REVIEWS))
+        if option:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                lost = f"{100 * (1 - german['mean']):.0f} %"
+                st.caption(t("predict.guessed", guess=t(f"moved.{option}"), measured=lost), width="content")
+                controls.guess_again(here, "moved")
+        names = {measured.GERMAN: t("moved.translator"), measured.REVIEWS: t("moved.classifier")}
+        rows = table.assign(
+            group=[t(f"moved.{change}") for change in table["change"]],
+            series=[names[str(model)] for model in table["model"]],
+            n=table["n_test"],
+        )
+        values = {
+            "own": f"{kept[measured.GERMAN, 'own']['value']:.1f}",
+            "uniform": f"{kept[measured.GERMAN, 'uniform']['value']:.1f}",
+            "shuffled": f"{german['value']:.1f}",
+            "accuracy": f"{100 * kept[measured.REVIEWS, 'own']['value']:.1f}",
+            "accuracy_uniform": f"{100 * kept[measured.REVIEWS, 'uniform']['value']:.1f}",
+            "accuracy_shuffled": f"{100 * reviews['value']:.1f}",
+        }
+        alt = t("moved.alt", **values)
+        shown = rows[["group", "series", "mean", "low", "high", "n"]]
+        words: dict[str, Any] = {"x": t("moved.kept"), "alt_text": alt, "n_label": t("kinds.n")}
+        draw = partial(charts.intervals, shown, domain=(0.0, max(1.05, float(rows["high"].max()))), **words)
+        st.markdown(t("moved.reading", **values))
+        counts = {"german": texts.count(german["n_test"]), "reviews": texts.count(reviews["n_test"]), "draws": german["draws"]}
+        full = rows[["series", "group", "value", "mean", "low", "high", "draws", "n"]]
+        caption = t("moved.caption", **counts)
+        exhibit = Exhibit("moved", caption, t("moved.source"), {"": full}, lambda look: draw(look=look), alt)
+        exhibits.show(here, frame, exhibit, t("moved.note"))

@@ -11,7 +11,7 @@ import torch
 from core import experiments
 from core.debate.permutation import permutations
 from core.experiments import variance
-from core.models import registry
+from core.models import perceivers, registry, translator
 from core.models import vocabulary as vocab
 from core.models.classifier import Classifier
 from core.types import Refusal
@@ -21,7 +21,8 @@ MODEL, PART, N = "sst2/bilstm-additive:small", 7, 12
 KNOWN = experiments.EXPERIMENTS
 NAMES = [name for name, made in KNOWN.items() if made.variants is None and made.kind is Classifier]  # a row a sentence
 OVER_VARIANTS = [name for name, made in KNOWN.items() if made.variants is not None]  # a row a training
-TABLES = sorted(path for path in experiments.RESULTS.rglob("*.parquet") if path.parent.suffix != ".parts")
+COMMITTED = sorted(path for path in experiments.RESULTS.rglob("*.parquet") if path.parent.suffix != ".parts")
+TABLES = [path for path in COMMITTED if path.relative_to(experiments.RESULTS).parts[0] in KNOWN]
 CARRIED = {"index", "n_words", "label", "predicted", "prob", "max_attention"}  # what every table has
 
 
@@ -199,6 +200,17 @@ def test_a_data_set_with_other_labels_is_refused(small: Path) -> None:
     with pytest.raises(Refusal) as refusal:
         experiments.run("permutation", MODEL, dataset="ag_news", root=small / "results")
     assert refusal.value.code == "other_task"
+
+
+@pytest.mark.parametrize("path", sorted({*COMMITTED} - {*TABLES}), ids=lambda path: "/".join(path.parts[-3:]))
+def test_committed_tables_of_what_writes_are_of_the_committed_models(path: Path) -> None:
+    """Those of translators, captioners and listeners, and of copying, which trains models that nobody keeps."""
+    name = path.relative_to(experiments.RESULTS).parts[0]
+    model = "/".join(path.with_suffix("").relative_to(experiments.RESULTS / name).parts).replace("@", ":")
+    said = experiments.results(name, model).attrs["provenance"]
+    assert {"n", "command", "data", "split"} <= said.keys()
+    cards = translator.cards() | perceivers.cards()
+    assert model == "copying" or said["weights_sha256"] == cards[model].weights_sha256
 
 
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: "/".join(path.parts[-3:]))

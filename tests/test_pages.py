@@ -256,7 +256,8 @@ def guess_key(app: AppTest) -> str:
 def type_own(app: AppTest, text: str) -> None:
     field = next(area for area in app.text_area if str(area.key).startswith("own_text_"))
     field.set_value(text)
-    next(button for button in app.button if button.label == "Apply").click().run()
+    labels = {texts.page("home", lang)("picker.apply") for lang in LANGUAGES}
+    next(button for button in app.button if button.label in labels).click().run()
 
 
 def has_results(model: str) -> bool:

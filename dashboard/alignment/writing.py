@@ -98,7 +98,7 @@ def one_by_one(here: Here, piece: Piece, found: Translation, language: str) -> N
         before = texts.plain(piece.between.join(outputs[:at]), LINE)
         st.markdown(t("writing.output", before=before + piece.between * bool(before), word=texts.plain(outputs[at])))
         looked = tokens.Row(t("writing.looked", word=outputs[at]), weights)
-        legends = [tokens.Legend("0", t("writing.one"))]
+        legends = [tokens.Legend("0", t("writing.largest"))]
         st.html(tokens.legend_html(legends))
         st.html(tokens.strips_html([looked], inputs, language=language, numbers=piece.name == "german"))
         best = max(range(len(weights)), key=weights.__getitem__)

@@ -20,7 +20,7 @@ FOLDERS = ("core", "dashboard", "pages")
 LAYERS = (
     {"types"},
     {"interventions", "agreement", "text", "device", "hub"},
-    {"babi", "planted", "data_closed", "dates"},
+    {"babi", "planted", "data_closed", "dates", "scenes", "sounds"},
     {"data"},
     {"pairs"},
     {"models"},

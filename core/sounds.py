@@ -130,7 +130,8 @@ def split(letters: str) -> Split:
 
 def strings(which: Split, n: int, seed: int = 0) -> list[str]:
     """`n` strings of a split, drawn at random: of each length from 1 (in training) or 3 to 8 alike."""
-    rng, found = random.Random(f"{which} {seed}"), []
+    rng = random.Random(f"{which} {seed}")
+    found: list[str] = []
     while len(found) < n:
         length = rng.randint(1 if which == "train" else 3, LONGEST)
         letters = "".join(rng.choices(LETTERS, k=length))

@@ -28,7 +28,7 @@ LAYERS = (
     {"translating", "copying"},
     {"debate", "attattr"},
     {"variants", "workshop"},
-    {"recipes", "finetuning", "translators"},
+    {"recipes", "finetuning", "translators", "perceiving"},
     {"explanation"},
     {"experiments"},
     {"verbs"},
@@ -44,6 +44,7 @@ FORBIDDEN = {
 BARE = {path.stem for folder in FOLDERS for path in (ROOT / folder).glob("*.py")} - sys.stdlib_module_names
 PAGES_MAY = {"streamlit", "dashboard", "core"} | sys.stdlib_module_names
 STATEFUL = {"backward", "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"}
+TRAIN = {"core.training", "core.translating", "core.perceiving"}  # where weights change
 UNSAFE = {("torch", "manual_seed"), ("random", "manual_seed"), ("torch", "load"), ("torch", "save")}
 
 
@@ -109,7 +110,7 @@ def state(module: str, source: str) -> list[str]:
         if not isinstance(node, ast.Attribute):
             continue
         owner = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")
-        if (owner, node.attr) in UNSAFE or (node.attr in STATEFUL and module != "core.training"):
+        if (owner, node.attr) in UNSAFE or (node.attr in STATEFUL and module not in TRAIN):
             found.append(f"{module}:{node.lineno} uses {owner}.{node.attr}")
     return found + [f"{module} imports pickle" for name in imported(module, source) if name.split(".")[0] == "pickle"]
 

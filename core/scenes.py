@@ -36,6 +36,7 @@ Point = tuple[float, float]
 CELL, GRID = 8, 8  # pixels of a cell; cells of a picture, across and down
 SIZE, PLACES, MOST = CELL * GRID, GRID - 1, 3  # pixels of a picture; places across and down; objects of a scene
 RADIUS = 7.2 / 8  # of a shape, in cells
+LONGEST = 80  # letters of what was given that a refusal repeats
 COLORS = {
     "red": (0.80, 0.16, 0.20),
     "blue": (0.13, 0.35, 0.78),
@@ -128,12 +129,12 @@ def checked(things: Sequence[Thing]) -> Scene:
 def _check(thing: Thing) -> None:
     for what, given, allowed in (("shape", thing.shape, SHAPES), ("color", thing.color, tuple(COLORS))):
         if given not in allowed:
-            sentence = f"{given!r} is no {what}; there are {', '.join(allowed)}."
-            raise Refusal(f"scene_{what}", sentence, given=given, allowed=allowed)
+            sentence = f"{_short(given)} is no {what}; there are {', '.join(allowed)}."
+            raise Refusal(f"scene_{what}", sentence, given=given[:LONGEST], allowed=allowed)
     for what, place in (("column", thing.column), ("row", thing.row)):
         if not 1 <= place <= PLACES:
-            sentence = f"The {what} of {thing.color} {thing.shape} is {place}; 1 to {PLACES} is allowed."
-            raise Refusal("scene_place", sentence, given=place, allowed=PLACES)
+            sentence = f"The {what} of {thing.color} {thing.shape} is {_short(place)}; 1 to {PLACES} is allowed."
+            raise Refusal("scene_place", sentence, given=_short(place), allowed=PLACES)
 
 
 def _named(thing: Thing) -> str:
@@ -146,23 +147,30 @@ def from_json(text: str) -> Scene:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Refusal("scene_json", f"The scene is no JSON ({error}); allowed is {form}.", given=str(error)) from error
+        reason = _short(error)
+        raise Refusal("scene_json", f"The scene is no JSON ({reason}); allowed is {form}.", given=reason) from error
     objects = content.get("objects") if isinstance(content, dict) else None
     if not isinstance(objects, list):
-        raise Refusal("scene_form", f"The scene has no list of objects; allowed is {form}.", given=text)
+        raise Refusal("scene_form", f"The scene has no list of objects; allowed is {form}.", given=text[:LONGEST])
     return checked([_thing(given, form) for given in objects])
 
 
 def _thing(given: Any, form: str) -> Thing:
     keys: dict[str, type] = {"shape": str, "color": str, "column": int, "row": int}
     if not isinstance(given, dict) or set(given) != set(keys):
-        raise Refusal("scene_form", f"An object is {given!r}; allowed is {form}.", given=str(given))
+        raise Refusal("scene_form", f"An object is {_short(given)}; allowed is {form}.", given=_short(given))
     for key, kind in keys.items():
         if type(given[key]) is not kind:
             name = "text" if kind is str else "a whole number"
-            sentence = f"The {key} of an object is {given[key]!r}; it must be {name}."
-            raise Refusal("scene_form", sentence, given=str(given[key]))
+            sentence = f"The {key} of an object is {_short(given[key])}; it must be {name}."
+            raise Refusal("scene_form", sentence, given=_short(given[key]))
     return Thing(**given)
+
+
+def _short(given: object) -> str:
+    """A value as it can stand in a sentence."""
+    text = str(given) if isinstance(given, Exception) else repr(given)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def relation(one: Thing, other: Thing) -> str:

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 
 from core.__main__ import main
 from core.agreement import kendall
-from core.models import registry, translator
+from core.models import perceivers, registry, translator
 from tests.conftest import ROOT
 
 MODEL = "sst2/bilstm-additive"
@@ -57,7 +57,7 @@ def explain(ask, text: str, *more: str, model: str = MODEL, stdin: bytes = b"") 
 
 def test_models_lists_every_card(ask):
     listed = {m["name"]: m for m in ask("models")["models"]}
-    assert set(listed) == {*registry.cards(), *translator.cards()}
+    assert set(listed) == {*registry.cards(), *translator.cards(), *perceivers.cards()}
     card = listed[MODEL]
     assert card["task"] == "sst2" and card["kind"] == "classification" and card["labels"] == ["negative", "positive"]
     assert card["test"]["accuracy"] >= 0.82 and card["test"]["n"] == 1821 and card["test"]["split"] == "test"

@@ -26,6 +26,7 @@ from core.experiments import (
     erasure,
     head_importance,
     identifiability,
+    perceived,
     permutation,
     pruning,
     rationales,
@@ -100,6 +101,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     },
 }
 MEANS = (  # columns whose mean says something
+    *("own", "others", "blank", "hit"),
     *(":tau", ":invisible", ":overlap", ":top_k_tau", "_tvd", ":tvd", "flipped", "jsd", "_05"),
     *(":auprc", ":f1", ":mass", ":comprehensiveness", ":sufficiency", "marked", "kept", "accuracy", "f1"),
     *("_fall", "bleu", "exact", "symbols", ":edges", ":error", ":special", ":special_attribution"),
@@ -122,7 +124,8 @@ def shown() -> list[tuple[str, str]]:
         elif parts.plain and parts.data != "movie_rationales":
             found += [(name, card.name) for name in ("agreement", "permutation", "adversary", "erasure")]
     found += [(name, model) for name, (model, _) in alignment.TABLES.items()]
-    return found + [("agreement", variants.seeded(variants.REVIEWS, seed)) for seed in range(1, 5)]
+    found += [("agreement", variants.seeded(variants.REVIEWS, seed)) for seed in range(1, 5)]
+    return found + perceived.shown()
 
 
 def done(name: str, root: Path = RESULTS) -> list[str]:
@@ -144,10 +147,12 @@ def run(
 ) -> Path:
     """Runs an experiment over a split, part by part, and returns the path of its table; goes on where an earlier call
     stopped."""
+    if name in perceived.EXPERIMENTS:
+        return perceived.run(name, model_name, dataset=dataset, split=split, limit=limit, root=root, progress=progress)
     if name in alignment.TABLES:
         return alignment.make(name, model_name, root=root, progress=progress)
     if name not in EXPERIMENTS:
-        known = ", ".join([*EXPERIMENTS, *alignment.TABLES])
+        known = ", ".join([*EXPERIMENTS, *alignment.TABLES, *perceived.EXPERIMENTS])
         raise Refusal("unknown_experiment", f"There is no experiment {name!r}; there are {known}.", given=name)
     if workers < 1:
         raise Refusal("out_of_range", f"--workers is {workers}; at least 1 is allowed.", given=workers)

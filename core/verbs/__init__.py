@@ -1,6 +1,7 @@
 """What can be asked without a screen, by verb. Each answer is one object of plain values; floats are never rounded."""
 
 from core.verbs.attributing import ATTRIBUTE, ROLLOUT
+from core.verbs.captioning import CAPTION
 from core.verbs.common import Verb
 from core.verbs.counterfactual import ADVERSARY, PERMUTE
 from core.verbs.erasing import ERASE
@@ -24,6 +25,7 @@ VERBS: dict[str, Verb] = {
     "tree": TREE,
     "tensors": TENSORS,
     "translate": TRANSLATE,
+    "caption": CAPTION,
     "train": TRAIN,
     "experiment": EXPERIMENT,
     "data": DATA,

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import platformdirs
 
-from core import data, experiments, finetuning, recipes, translators
+from core import data, experiments, finetuning, perceiving, recipes, translators
 from core.experiments import alignment
-from core.models import registry, translator
+from core.models import perceivers, registry, translator
+from core.models.perceiver import PerceiverCard
 from core.models.translator import TranslatorCard
 from core.training import Progress
 from core.translating import Epoch
@@ -20,7 +21,8 @@ from core.verbs.common import Answer, Verb
 def _models(args: argparse.Namespace) -> Answer:
     """Every committed model with its test figures."""
     found = [_summary(card) for card in registry.cards().values()]
-    return {"model": None, "models": found + [_translator(card) for card in translator.cards().values()], "notes": []}
+    found += [_translator(card) for card in translator.cards().values()]
+    return {"model": None, "models": found + [_perceiver(card) for card in perceivers.cards().values()], "notes": []}
 
 
 def _summary(card: Card) -> Answer:
@@ -58,9 +60,22 @@ def _translator(card: TranslatorCard) -> Answer:
     }
 
 
+def _perceiver(card: PerceiverCard) -> Answer:
+    """The summary of what writes words of a scene or letters of a sound, which has no labels either."""
+    fields = ("name", "language", "parameters", "seed", "terms")
+    return {
+        **{name: getattr(card, name) for name in fields},
+        **{"task": card.name.partition("/")[0], "kind": "caption" if card.sense == "scene" else "transcription"},
+        **{"encoder": "cnn" if card.sense == "scene" else "bigru", "score": "additive", "layers": 1, "heads": 1, "labels": []},
+        "max_tokens": card.max_output,
+        "test": dict(card.test),
+        "training": dict(card.training),
+    }
+
+
 def _train(args: argparse.Namespace) -> Answer:
     """Trains models as their recipes say; goes on where an earlier call was stopped."""
-    names = [*recipes.SHIPPED, *finetuning.RECIPES, *translators.SHIPPED] if args.all else args.names
+    names = [*recipes.SHIPPED, *finetuning.RECIPES, *translators.SHIPPED, *perceiving.RECIPES] if args.all else args.names
     if not names:
         raise Refusal("no_name", "No model was named; name one or more, or give --all.")
     needed = dict.fromkeys(source for name in names for source in _sources(name))
@@ -74,6 +89,10 @@ def _train(args: argparse.Namespace) -> Answer:
             translated = translators.train(name, progress=_written(name), checkpoint=checkpoint)
             written += [_translator(translated) | {"written": str(registry.folder(name))}] if translated else []
             continue
+        if name in perceiving.RECIPES:
+            perceived = perceiving.train(name, progress=_report(name), checkpoint=checkpoint)
+            written += [_perceiver(perceived) | {"written": str(registry.folder(name))}] if perceived else []
+            continue
         train = finetuning.train if finetuning.is_adapter(name) else recipes.train
         card = train(name, progress=_report(name), checkpoint=checkpoint)
         if card is not None:
@@ -85,6 +104,8 @@ def _sources(name: str) -> tuple[str, ...]:
     """The data sets that a model needs from the hub. Refuses a name without a recipe."""
     if translators.is_translator(name):
         translators.parse(name)
+        return ()
+    if name in perceiving.RECIPES:
         return ()
     return finetuning.sources(name) if finetuning.is_adapter(name) else (recipes.parse(name).data,)
 

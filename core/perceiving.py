@@ -75,7 +75,7 @@ class Recipe:
     language: scenes.Language = "en"
     doubly: float = 0.0
     examples: int = 16_000  # of an epoch
-    epochs: int = 10
+    epochs: int = 16
     rate: float = 2e-3
     batch_size: int = 64
     embedding_dim: int = 32

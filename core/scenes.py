@@ -122,7 +122,7 @@ def checked(things: Sequence[Thing]) -> Scene:
     for one, other in combinations(things, 2):
         if abs(one.column - other.column) < 2 and abs(one.row - other.row) < 2:
             sentence = f"{_named(one)} and {_named(other)} overlap; they need two columns or two rows between them."
-            raise Refusal("scene_overlap", sentence, one=_named(one), other=_named(other))
+            raise Refusal("scene_overlap", sentence, one=_named(one), other=_named(other), pair=(one, other))
     return tuple(sorted(things, key=lambda thing: (thing.column, thing.row)))
 
 

@@ -8,6 +8,7 @@ from core.models.classifier import Classifier
 from core.models.text_model import MultiHead, TextModel
 from core.models.transformer import Transformer
 from dashboard.alignment.keys import KEYS as ALIGNMENT
+from dashboard.captioning.keys import KEYS as CAPTIONING
 from dashboard.codes import MARKED
 from dashboard.mechanism.keys import KEYS as MECHANISM
 
@@ -33,6 +34,7 @@ PAGES: dict[str, Page] = {
     "": Page("home.py", kind=None),
     "mechanism": Page("mechanism.py", "foundations", MECHANISM, kind=None),
     "alignment": Page("alignment.py", "foundations", ALIGNMENT, kind=None),
+    "captioning": Page("captioning.py", "foundations", CAPTIONING, kind=None),
     "agreement": Page(
         "agreement.py",
         "charge",

@@ -18,7 +18,8 @@ import streamlit as st
 
 from core import data, device, experiments
 from core.device import Gate, StateCache
-from core.models import own, registry, translator
+from core.models import own, perceivers, registry, translator
+from core.models.perceiver import Perceiver, PerceiverCard
 from core.models.text_model import TextModel
 from core.models.translator import TranslatorCard
 from core.reading import Reading, read
@@ -219,6 +220,39 @@ def published() -> pd.DataFrame:
     """Figures of the papers that were read first-hand and are confirmed."""
     table = pd.read_csv(PUBLISHED)
     return table[(table["evidence"] == "first-hand") & (table["verified"] == "yes")]
+
+
+def perceive(function: Callable[..., Answer], name: str, *given: Any) -> Answer:
+    """`function(model, *given)` for a model that sees or hears and plain values, from the cache or computed inside the gate.
+    Refuses an unknown name and damaged files."""
+    card = perceivers_here().get(name)
+    key = (function, VERSION, name, card.weights_sha256 if card else "", given)
+    try:
+        return _perceived(*key, _admitted=False)
+    except _NotYet:
+        with gate().turn():
+            return _perceived(*key, _admitted=True)
+
+
+@st.cache_data(max_entries=1000, max_size="50MB", show_spinner=False, hash_funcs={FunctionType: _name})
+def _perceived(
+    function: Callable[..., Any], version: int, name: str, weights: str, given: tuple[Any, ...], *, _admitted: bool
+) -> Any:
+    if not _admitted:
+        raise _NotYet
+    return function(_perceiver(name, weights), *given)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _perceiver(name: str, weights: str) -> Perceiver:
+    card = perceivers_here().get(name)
+    return perceivers.load(name, card.sense if card else "scene")
+
+
+@st.cache_resource(ttl=60, show_spinner=False)
+def perceivers_here() -> Mapping[str, PerceiverCard]:
+    """The card of every model that sees or hears, by name; looked up again after a minute."""
+    return perceivers.cards()
 
 
 def samples(model_name: str) -> "Mapping[str, data.Sample]":

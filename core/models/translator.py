@@ -76,7 +76,9 @@ class Translator(nn.Module):
     def source(self, ids: Tensor, drop: Drop = same) -> Source:
         """What the encoder makes of texts: annotations "batch input dim", and as its last state both ends, "batch dim"."""
         mask = ids != PAD
-        packed = pack_padded_sequence(drop(self.embedding(ids)), mask.sum(-1).cpu(), batch_first=True, enforce_sorted=False)
+        packed = pack_padded_sequence(
+            drop(self.embedding(ids)), mask.sum(-1).cpu(), batch_first=True, enforce_sorted=False
+        )
         states, last = self.gru(packed)
         annotations = pad_packed_sequence(states, batch_first=True, total_length=ids.shape[1])[0]
         return self.decoder.source(drop(annotations), mask, last.transpose(0, 1).flatten(1))

@@ -109,24 +109,34 @@ def names(base: Any, chain: bool, scale: alt.Scale, color: Any, look: Look) -> l
 
 
 def shares(
-    frame: pd.DataFrame, words: Sequence[str], *, x: str, alt_text: str, before: str = "", row: float = 28, look: Look = SCREEN
+    frame: pd.DataFrame,
+    words: Sequence[str],
+    *,
+    x: str,
+    alt_text: str,
+    before: str = "",
+    row: float = 28,
+    label: float = 96,
+    top: float = 1.0,
+    look: Look = SCREEN,
 ) -> Any:
-    """Bars of (position, word, value) on an axis from 0 to 1; where `before` names a column, its values are ticks."""
+    """Bars of (position, word, value) on an axis from 0 to 1; where `before` names a column, its values are ticks. Words get at
+    most `label` pixels; an axis that ends at a `top` above 1 leaves room for the numbers of long bars."""
     p = look.palette
-    labels = word_axis(words, labelColor=p.ink, labelLimit=look.px(96))
+    labels = word_axis(words, labelColor=p.ink, labelLimit=look.px(label))
     tall = alt.Y("position:O", axis=labels, scale=alt.Scale(padding=0.25))
     hover = tips(("word:N", " ", None), ("value:Q", x, ".3f"))
     ends = frame["value"]
     if before:
         ends = ends.mask((frame[before] - ends).between(0, NEAR), frame[before])
     base = alt.Chart(frame.assign(end=ends)).encode(y=tall, tooltip=hover)
-    layers = [base.mark_bar(color=p.ink).encode(x=across("value", x, (0.0, 1.0)))]
+    layers = [base.mark_bar(color=p.ink).encode(x=across("value", x, (0.0, top)))]
     number = base.mark_text(align="left", dx=look.px(6), color=p.ink)
-    layers.append(number.encode(x=across("end", x, (0.0, 1.0)), text=alt.Text("value:Q", format=".2f")))
+    layers.append(number.encode(x=across("end", x, (0.0, top)), text=alt.Text("value:Q", format=".2f")))
     if before:
         for color, thick in ((p.page, 7), (p.muted, 3)):
             tick = base.mark_tick(color=color, thickness=look.px(thick), size=look.px(20))
-            layers.append(tick.encode(x=across(before, x, (0.0, 1.0))))
+            layers.append(tick.encode(x=across(before, x, (0.0, top))))
     edge = 0 if look.export else 60
     return finished(layers, look, height=row * len(words) + edge, alt_text=alt_text)
 

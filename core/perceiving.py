@@ -87,7 +87,7 @@ RECIPES: dict[str, Recipe] = {
     "scenes/soft": SCENES,
     "scenes/soft:doubly=1": dataclasses.replace(SCENES, doubly=1.0),
     "scenes/soft:language=ko": dataclasses.replace(SCENES, words=scenes.WORDS["ko"], language="ko"),
-    "sounds/gru-additive": Recipe("sound", tuple(sounds.LETTERS), max_output=12, examples=8_000, epochs=8),
+    "sounds/gru-additive": Recipe("sound", tuple(sounds.LETTERS), max_output=12, examples=8_000, epochs=20),
 }
 FLOORS = {"scenes/soft": 0.95, "sounds/gru-additive": 0.95}  # of exact captions and strings
 

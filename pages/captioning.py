@@ -15,7 +15,7 @@ from dashboard.shell import Here
 def scene_and_looks(here: Here) -> None:
     """The scene beside the picture of one word; then all words, and whether the chosen one needs where the model looks."""
     names = {code: here.t(f"model.{code}") for code in lessons.PAGES[here.page].keys["model"]}
-    with st.container(horizontal=True, key="page-controls"):
+    with st.container(key="page-controls"):
         controls.choose(here, "model", names, here.t("model.label"), help_text=here.t("model.help"))
     left, right = st.columns(2, gap="medium")
     view, made = None, False

@@ -37,7 +37,7 @@ def small_models(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     rows = [{"split": split, **row} for split in ("test", "new-kinds") for row in looking(model, SCENES)]
     path = experiments.path_of("looking", SOFT, folder)
     path.parent.mkdir(parents=True)
-    tables.write(pd.DataFrame(rows), path, {"weights_sha256": card.weights_sha256, "seed": 1, "n": 2})
+    tables.keep(pd.DataFrame(rows), path, {"weights_sha256": card.weights_sha256, "seed": 1, "n": 2})
     monkeypatch.setattr(resources, "results", lambda name, model_name: experiments.results(name, model_name, folder))
     return folder
 
@@ -139,7 +139,7 @@ def test_pictures_become_files(kind: export.Format) -> None:
 
 def test_a_table_of_other_weights_is_not_shown(small_models: Path) -> None:
     frame = experiments.results("looking", SOFT, small_models)
-    tables.write(frame, experiments.path_of("looking", SOFT, small_models), {"weights_sha256": "other", "seed": 1, "n": 2})
+    tables.keep(frame, experiments.path_of("looking", SOFT, small_models), {"weights_sha256": "other", "seed": 1, "n": 2})
     with pytest.raises(Refusal, match="other weights"):
         told.measured("soft")
     assert told.measured_models() == []

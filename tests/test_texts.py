@@ -27,7 +27,7 @@ def test_languages_have_the_same_keys(name: str) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_no_file_is_missing_and_none_is_left_over(lang: str) -> None:
     there = {path.stem for path in (ROOT / "assets" / "texts" / lang).glob("*.toml")}
-    assert there == {"common", "own_model", *map(name_of, PAGES)}
+    assert there == {"common", "own_model", "sound", *map(name_of, PAGES)}
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -32,7 +32,7 @@ def figure(here: Here, name: str, columns: tuple[str, ...]) -> None:
         def draw(look: Look) -> Any:
             return charts.intervals(table, x=x, alt_text=alt, domain=(0.0, 1.0), n_label=t("measured.n"), look=look)
 
-        caption = t(f"{name}.caption", n=texts.count(int(table["n"].min())), seeds=seeds(codes))
+        caption = t(f"{name}.caption", n=texts.count(int(table["n"].min())), seeds=seeds(codes)) + unmeasured(here, codes)
         exhibits.show(here, frame, Exhibit(name, caption, t("measured.source"), {"": table}, draw, alt), t(f"{name}.note"))
 
 
@@ -62,13 +62,19 @@ def exact(here: Here) -> None:
             }
         )
         st.table(shown, hide_index=True, border="horizontal")
-        caption = t("exact.caption", n=texts.count(int(table["n"].min())), seeds=seeds(codes))
+        caption = t("exact.caption", n=texts.count(int(table["n"].min())), seeds=seeds(codes)) + unmeasured(here, codes)
         exhibits.show(here, frame, Exhibit("exact", caption, t("measured.source"), {"": table}), t("exact.note"))
 
 
 def interval(row: Mapping[Hashable, Any]) -> str:
     """A share with its interval, in percent."""
     return f"{100 * row['exact']:.1f} % ({100 * row['low']:.1f} – {100 * row['high']:.1f})"
+
+
+def unmeasured(here: Here, codes: list[str]) -> str:
+    """The end of a caption that says which models are still to be measured; empty where none is."""
+    names = [here.t(f"model.{code}") for code in MODELS if code not in codes]
+    return " " + here.t("figure.unmeasured", names=", ".join(names)) if names else ""
 
 
 def seeds(codes: list[str]) -> str:

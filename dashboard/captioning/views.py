@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.models.captioner import RECEPTIVE
 from core.scenes import CELL, Scene, Thing
+from core.types import Refusal
 from dashboard import controls, exhibits, link, resources, shell, texts, tokens
 from dashboard.captioning import told as answers
 from dashboard.captioning.composer import named
@@ -52,6 +53,10 @@ def viewed(here: Here, scene: Scene) -> View:
     """What the chosen model says of the scene, and which word is chosen. Refuses where the model is not there."""
     model = MODELS[here.key("model")]
     found = resources.perceive(answers.told, model, scene)
+    if not found.words:
+        raise Refusal(
+            "nothing_said", f"{model} says nothing of this scene; the caption that fits is {' '.join(found.right)!r}."
+        )
     word = min(int(here.key("word")), len(found.words)) - 1
     if int(here.key("word")) > len(found.words):
         values = {"given": here.key("word"), "allowed": len(found.words)}

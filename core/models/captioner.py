@@ -68,7 +68,7 @@ class Captioner(Perceiver):
 def doubly_stochastic(attention: Tensor, spoken: Tensor) -> Tensor:
     """Σ_i (1 − Σ_t α_ti)², mean over the batch; `attention` is "batch output cell", `spoken` marks outputs, "batch output".
 
-    Xu et al. 2015, §4.2.1, Eq. 14, with τ = 1. The weights of T outputs sum to T and not to the number L of cells, so the term
+    Xu et al. 2015, §4.2.1, with τ = 1. The weights of T outputs sum to T and not to the number L of cells, so the term
     cannot be zero: it is least, (L − T)² / L, where every cell gets T / L.
     """
     total = (attention * spoken[..., None]).sum(1)

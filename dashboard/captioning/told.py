@@ -17,7 +17,7 @@ from core.types import Refusal
 from dashboard import frames, resources
 from dashboard.captioning.keys import MODELS
 
-WHERE = ("own", "others", "blank")  # where attention lies while an object is named
+WHERE = ("own_color", "own_shape", "others", "blank")  # where attention lies while an object is named
 TEST, NEW = "test", "new-kinds"
 
 

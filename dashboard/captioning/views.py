@@ -169,7 +169,7 @@ def all_words(here: Here, view: View) -> None:
             [part.assign(place=i + 1, word=word) for i, (word, part) in enumerate(zip(found.words, parts, strict=True))]
         )[["place", "word", "column", "row", "weight"]]
         total = found.attention.sum(0)
-        spread = t("words.spread", looked=int((total > 1 / len(total)).sum()), cells=len(total))
+        spread = t("words.spread", looked=int((total > len(found.words) / len(total)).sum()), cells=len(total))
         exhibit = Exhibit(
             "words",
             t("words.caption", model=view.model),

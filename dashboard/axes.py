@@ -63,7 +63,7 @@ def value_axis(domain: Domain | None = None, **settings: Any) -> alt.Axis:
 def across(field: str, title: str | None, domain: Domain | None = None, *, zero: bool = False, **settings: Any) -> alt.X:
     """A horizontal axis of numbers that ends where its data or `domain` ends."""
     scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(nice=False, zero=zero)
-    return alt.X(f"{field}:Q", title=title, scale=scale, axis=value_axis(domain, **settings))
+    return alt.X(f"{field}:Q", title=title, scale=scale, axis=value_axis(domain, **{"labelFlush": 6} | settings))
 
 
 def upward(field: str, title: str | None, domain: Domain | None = None, **settings: Any) -> alt.Y:
@@ -89,14 +89,22 @@ def word_axis(words: Sequence[str], **settings: Any) -> alt.Axis:
     return alt.Axis(**(options | settings))
 
 
-def legend(narrow: int = 220, **settings: Any) -> alt.Legend:
-    """A legend in one line, in two columns or, below a width of `narrow`, in one where there is no room for it."""
-    return alt.Legend(columns=alt.ExprRef(f"width < {narrow} ? 1 : width < 360 ? 2 : 0"), **settings)
+def legend(names: Sequence[str], look: Look, *, labels: Sequence[str] = (), **settings: Any) -> alt.Legend:
+    """A legend of `names` in one line, in two columns or in one, as there is room for them beside the `labels` of rows.
+
+    The room is reckoned from the width of the whole figure: that of the plot is known only when the legend has its height, and
+    a row more would then be cut off.
+    """
+    beside = max((min(breadth(label, look), look.px(170)) for label in labels), default=look.px(26)) + 16
+    entries = [breadth(name, look) + look.px(32) for name in names] or [0.0]
+    room = f"(containerSize()[0] || width + {beside:.0f}) - {beside:.0f}"
+    columns = f"{room} >= {sum(entries):.0f} ? 0 : {room} >= {2 * max(entries):.0f} ? 2 : 1"
+    return alt.Legend(columns=alt.ExprRef(columns), **settings)
 
 
-def above(look: Look, **settings: Any) -> alt.Legend:
+def above(names: Sequence[str], look: Look, **settings: Any) -> alt.Legend:
     """A legend that leaves room for the title of the vertical axis, which stands above it."""
-    return legend(offset=look.base + look.px(18), **settings)
+    return legend(names, look, offset=look.base + look.px(18), **settings)
 
 
 def tips(*fields: tuple[str, str, str | None]) -> list[alt.Tooltip]:
@@ -109,11 +117,16 @@ def wide(char: str) -> bool:
     return unicodedata.east_asian_width(char) in ("W", "F")
 
 
+def breadth(text: str, look: Look) -> float:
+    """About how many pixels a line of text takes."""
+    return look.base * sum(1.0 if wide(char) else 0.52 for char in text)
+
+
 def this_case(at: float, label: str, domain: Domain, look: Look) -> list[Any]:
     """A single case in a distribution: an ink rule with a page-coloured halo, its label on the side that has room."""
     p = look.palette
     share = (at - domain[0]) / (domain[1] - domain[0])
-    needed = 16 + look.base * sum(1.0 if wide(c) else 0.52 for c in label)
+    needed = 16 + breadth(label, look)
     full = f"{share:.4f} * width + {needed:.0f} > width"
     place: dict[str, Any] = {
         "align": alt.ExprRef(f"{full} ? 'right' : 'left'"),

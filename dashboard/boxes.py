@@ -18,7 +18,7 @@ from dashboard.charts import SHAPES, names_of
 from dashboard.spread import lane_axis
 from dashboard.theme import SCREEN, Look
 
-NEVER, LAST = 1.18, 1.26  # where never stands, and where the axis ends
+NEVER, LAST = 1.18, 1.3  # where never stands, and where the axis ends
 TICKS = (0, 0.25, 0.5, 0.75, 1, NEVER)
 LANE, GAP, HEADING = 19, 0.5, 1.0  # pixels of a lane; lanes between two groups and for a group's name
 HALF = 0.3  # of a lane, for the half of a box
@@ -104,7 +104,9 @@ def points(marks: pd.DataFrame, rows: pd.DataFrame, x: str, never: str, look: Lo
     placed = marks.merge(rows, on=["group", "series"]).assign(said=lambda f: [written(v, never) for v in f["x"]])
     hover = tips(("group:N", " ", None), ("series:N", "  ", None), ("kind:N", "   ", None), ("said:N", x, None))
     shapes = alt.Scale(domain=kinds, range=[SHAPES[(i + 1) % 4] for i in range(len(kinds))])
-    key = above(look, symbolFillColor=look.palette.ink, symbolStrokeColor=look.palette.page)
+    key = above(
+        kinds, look, labels=names_of(rows, "series"), symbolFillColor=look.palette.ink, symbolStrokeColor=look.palette.page
+    )
     return (
         alt.Chart(placed.fillna({"x": NEVER}))
         .mark_point(size=look.area(80), filled=True, opacity=1, fill=look.palette.ink, stroke=look.palette.page)

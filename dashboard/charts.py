@@ -33,7 +33,6 @@ from dashboard.theme import SCREEN, Look
 SHAPES = ("circle", "diamond", "triangle-up", "cross")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2])
 PUBLISHED = "M-0.2,-1.1H0.2V1.1H-0.2Z"  # a tick, as an SVG path of a point
-LONG = 15  # letters of a name of which two do not stand side by side on a phone
 
 
 def names_of(frame: pd.DataFrame, field: str) -> list[str]:
@@ -67,7 +66,7 @@ def histogram(
     if "series" in frame:
         names = names_of(frame, "series")
         shades = alt.Scale(domain=names, range=[p.muted, p.ink])
-        color = alt.Color("series:N", title=None, scale=shades, legend=above(look, symbolOpacity=1))
+        color = alt.Color("series:N", title=None, scale=shades, legend=above(names, look, symbolOpacity=1))
         first = alt.Chart(frame[frame["series"] == names[0]]).mark_bar(stroke=p.page, strokeWidth=1, opacity=0.5)
         layers = [first.encode(x=wide, x2="high:Q", y=tall, color=color, tooltip=hover)]
         for name in names[1:]:
@@ -108,7 +107,7 @@ def intervals(
     if domain is None:
         lowest = pd.concat([frame["low"], frame["mean"], ticks["mean"]]).min()
         domain = tau_domain(None if pd.isna(lowest) else float(lowest))
-    names = legend(narrow=310 if max(map(len, kinds), default=0) > LONG else 220)
+    names = legend(kinds, look, labels=groups)
     color = alt.Color("kind:N", title=None, legend=names, scale=alt.Scale(domain=kinds, range=inks(len(kinds), look)))
     shape = alt.Shape("kind:N", title=None, legend=names, scale=alt.Scale(domain=kinds, range=shapes[: len(kinds)]))
     rows = alt.Axis(labelColor=look.palette.ink, labelLimit=look.px(170))
@@ -215,7 +214,7 @@ def line(
     several = "series" in frame
     data = frame if several else frame.assign(series=y)
     names = names_of(data, "series") if several else [y]
-    key = above(look, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=look.px(2.5)) if several else None
+    key = above(names, look, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=look.px(2.5)) if several else None
     color = alt.Color("series:N", title=None, legend=key, scale=alt.Scale(domain=names, range=inks(len(names), look)))
     dashes = alt.Scale(domain=names, range=[DASHES[i % 4] for i in range(len(names))])
     dash = alt.StrokeDash("series:N", title=None, legend=key, scale=dashes)

@@ -58,7 +58,7 @@ def curves(
     """
     p, shown = look.palette, frame.assign(name=[names[series] for series in frame["series"]])
     order = [names[series] for series in names]
-    key = above(look, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=look.px(2), symbolSize=look.area(550))
+    key = above(order, look, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=look.px(2), symbolSize=look.area(550))
     inks = [p.ink if series == chosen else p.muted for series in names]
     color = alt.Color("name:N", title=None, legend=key, scale=alt.Scale(domain=order, range=inks))
     dash = alt.StrokeDash(

@@ -45,7 +45,7 @@ def curve(
     scale = alt.Scale(domain=[0, 1], nice=False) if mass else alt.Scale(type="symlog", constant=0.1, nice=False)
     label = "datum.value < 0 ? '−' + format(-datum.value, '~g') : format(datum.value, '~g')"
     axis = value_axis(values=[0, 0.25, 0.5, 0.75, 1]) if mass else value_axis(values=TICKS, labelExpr=label)
-    key = above(look, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=look.px(2.5))
+    key = above(names, look, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=look.px(2.5))
     color = alt.Color("series:N", title=None, legend=key, scale=alt.Scale(domain=list(names), range=inks(len(names), look)))
     dashes = alt.Scale(domain=list(names), range=[DASHES[i % 3] for i in range(len(names))])
     hover = tips(("series:N", " ", None), ("x:Q", x, "d"), (f"{field}:Q", y, ".3f"))

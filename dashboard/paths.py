@@ -36,7 +36,7 @@ def paths(
     `half` marks one half, where the decision changes if there are two labels; `at` marks a place on the horizontal axis.
     """
     p, names = look.palette, names_of(frame, "series")
-    key = above(look, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=look.px(2.5))
+    key = above(names, look, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=look.px(2.5))
     color = alt.Color("series:N", title=None, legend=key, scale=alt.Scale(domain=names, range=inks(len(names), look)))
     dashes = alt.Scale(domain=names, range=[DASHES[i % 4] for i in range(len(names))])
     hover = [*tips(("series:N", " ", None), ("gone:Q", x, "d"), ("y:Q", y, ".3f")), alt.Tooltip("said:N", title=flip)]
@@ -75,7 +75,7 @@ def points(
     """Points (x, y, kind[, label, word]); the first kind is the usual one, faint. `case` is ringed and named."""
     p = look.palette
     colors = [p.muted, *[p.ink] * (len(kinds) - 1)]
-    key = above(look, symbolOpacity=1)
+    key = above(kinds, look, symbolOpacity=1)
     color = alt.Color("kind:N", title=None, legend=key, scale=alt.Scale(domain=list(kinds), range=colors))
     shapes = alt.Scale(domain=list(kinds), range=[SHAPES[i % 4] for i in range(len(kinds))])
     wide = alt.X("x:Q", title=x, axis=value_axis(grid=False), scale=alt.Scale(domainMin=0))

@@ -31,7 +31,7 @@ def plane(
     p, groups = look.palette, names_of(frame, "group")
     shown = frame.dropna(subset=["x", "y"])
     shades = [p.muted if group == faint else p.ink for group in groups]
-    key = above(look, symbolStrokeWidth=look.px(2.2), symbolFillColor="transparent", symbolOpacity=1)
+    key = above(groups, look, symbolStrokeWidth=look.px(2.2), symbolFillColor="transparent", symbolOpacity=1)
     color = alt.Color("group:N", title=None, legend=key, scale=alt.Scale(domain=groups, range=shades))
     shape = alt.Shape("group:N", title=None, legend=key, scale=alt.Scale(domain=groups, range=list(SHAPES[: len(groups)])))
     hover = tips(("group:N", " ", None), ("x:Q", x, ".3f"), ("y:Q", y, ".3f"))

@@ -42,7 +42,7 @@ def by_layer(frame: pd.DataFrame, *, x: str, y: str, alt_text: str, look: Look =
     """Dots of (layer, rule, error, drawn) joined by rule, on a logarithmic scale."""
     rules = names_of(frame, "rule")
     shades = [look.palette.ink, look.palette.muted, look.palette.muted][: len(rules)]
-    settings: dict[str, Any] = {"title": None, "legend": above(look, symbolOpacity=1)}
+    settings: dict[str, Any] = {"title": None, "legend": above(rules, look, symbolOpacity=1)}
     color = alt.Color("rule:N", scale=alt.Scale(domain=rules, range=shades), **settings)
     shape = alt.Shape("rule:N", scale=alt.Scale(domain=rules, range=list(SHAPES[: len(rules)])), **settings)
     axis = alt.Axis(tickCount=5, format="~e", grid=True)

@@ -177,7 +177,7 @@ def outlines(
 ) -> list[Any]:
     """The violins and the single points; groups are told apart by their filling: muted, none, ink."""
     p, names = look.palette, list(groups)
-    key = above(look, symbolType="square", symbolOpacity=1, symbolStrokeWidth=look.px(1.5)) if len(names) > 1 else None
+    key = above(names, look, symbolType="square", symbolOpacity=1, symbolStrokeWidth=look.px(1.5)) if len(names) > 1 else None
     fills, edges = ([p.muted, p.page, p.ink][: len(names)], [p.muted, p.ink, p.ink][: len(names)])
     fill = alt.Fill("group:N", title=None, legend=key, scale=alt.Scale(domain=names, range=fills))
     stroke = alt.Stroke("group:N", title=None, legend=key, scale=alt.Scale(domain=names, range=edges))

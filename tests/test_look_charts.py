@@ -1,6 +1,7 @@
 """Charts keep words by position, give every number a place on a stated scale, and are valid whatever their words are."""
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard import axes, charts, frames, matrix
-from dashboard.theme import LIGHT, PRINT, Look
+from dashboard.theme import LIGHT, PRINT, SCREEN, Look
 from tests.looks import on_dark_screen, on_paper
 
 WORDS = ["very", "very", "good", ",", '"]; alert(1)//', "조용하지만", "\u2028'"]
@@ -178,8 +179,21 @@ def test_marks_and_limits_grow_with_the_base_font() -> None:
     assert limits == [160, 320]
 
 
-@pytest.mark.parametrize(("series", "narrow"), [("search", 220), ("best found, ε = 0.05", 310)])
-def test_long_names_of_series_stand_below_each_other_on_a_phone(series: str, narrow: int) -> None:
-    frame = pd.DataFrame({"group": ["a"], "series": [series], "mean": [0.2], "low": [0.1], "high": [0.3], "n": [7]})
-    spec = charts.intervals(frame, x="mean", alt_text="One mean.", domain=(0.0, 0.7)).to_dict()
-    assert f"width < {narrow} ? 1" in str(spec)
+def columns(names: list[str], figure: int, labels: tuple[str, ...] = (), look: Look = SCREEN) -> int:
+    """In how many columns a legend stands in a figure of this width; 0: in one line."""
+    said = axes.legend(names, look, labels=labels).columns.to_dict()["expr"]
+    beside, line, two = (int(re.search(form, said)[1]) for form in (r"- (\d+)", r">= (\d+) \? 0", r">= (\d+) \? 2"))
+    return 0 if figure - beside >= line else 2 if figure - beside >= two else 1
+
+
+def test_names_of_series_stand_below_each_other_where_they_find_no_room() -> None:
+    three = ["search, ε = 0.05", "exact, ε = 0.05", "exact, ε = 0.01"]
+    assert [columns(three, figure, ("BiLSTM",)) for figure in (1100, 400, 240)] == [0, 2, 1]
+    assert columns(["a", "b"], 326) == 0 and columns(["a", "b"], 326, ("BiLSTM, never shown them at all", "c")) == 0
+    assert columns(["금지된 단어를 뺌", "같은 수의 다른 단어를 뺌"], 326, ("BiLSTM, λ = 0.1",)) == 1
+    assert columns(["accuracy", "attention"], 326) == 0 and columns(["accuracy", "attention"], 326, look=Look("light", 24)) == 1
+
+
+def test_the_room_of_a_legend_does_not_shrink_with_the_plot() -> None:
+    said = axes.legend(["a"], SCREEN).columns.to_dict()["expr"]
+    assert "containerSize()[0] || width" in said, "the plot's own width counts in files only"

@@ -146,7 +146,7 @@ def by_dimension(
 ) -> Any:
     """Lines with bands from (x, series, mean, low, high) over a dimension that doubles; `log` for an axis of variances."""
     series = names_of(frame, "series")
-    key = above(look, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=look.px(2.5))
+    key = above(series, look, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=look.px(2.5))
     color = alt.Color("series:N", title=None, legend=key, scale=alt.Scale(domain=series, range=inks(len(series), look)))
     dashes = alt.Scale(domain=series, range=list(DASHES[: len(series)]))
     scale = alt.Scale(type="log", base=2, nice=False)
@@ -183,7 +183,7 @@ def windowed(
     labels = ["", *list(words)]
     axis = word_axis(labels, values=list(range(1, len(words) + 1)), labelColor=p.ink, labelLimit=look.px(96))
     place: dict[str, Any] = {"y": alt.Y("position:Q", scale=rows, axis=axis)}
-    key = legend(narrow=310, title=None, orient="top", symbolOpacity=1)
+    key = legend(names, look, labels=words, title=None, orient="top", symbolOpacity=1)
     color = alt.Color("kind:N", legend=key, scale=alt.Scale(domain=list(names), range=[p.seq[4], p.ink, p.muted]))
     hover = tips(("word:N", " ", None), ("before:Q", names[0], ".3f"), ("after:Q", names[1], ".3f"))
     base = alt.Chart(frame).encode(tooltip=hover, **place)

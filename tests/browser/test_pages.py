@@ -31,6 +31,7 @@ def test_page_opens_fits_and_can_be_read(visit: Visit, path: str, lang: str) -> 
     for width, height in WIDTHS.items():
         visit.resize(width, height).shoot(f"{path or 'home'}-{lang}-{width}")
         assert visit.overflow() <= 0, f"{visit.overflow()} px too wide in a window of {width} px"
+        assert visit.cut_off() == [], f"cut off in a window of {width} px"
     if lang == "en":
         assert barriers(visit) == []
         visit.page.emulate_media(color_scheme="dark")

@@ -37,6 +37,14 @@ OVERFLOWS = """() => {
   return Math.ceil(Math.max(0, ...[...main.querySelectorAll('*')].map(excess)));
 }"""
 
+CUT_OFF = """() => [...document.querySelectorAll('[data-testid="stVegaLiteChart"] svg')].flatMap(svg => {
+  const figure = svg.getBoundingClientRect();
+  const beyond = box => Math.max(figure.left - box.left, box.right - figure.right,
+                                 figure.top - box.top, box.bottom - figure.bottom);
+  return [...svg.querySelectorAll('text')]
+    .filter(text => text.textContent.trim() && beyond(text.getBoundingClientRect()) > 3).map(text => text.textContent);
+})"""
+
 
 @dataclass
 class Visit:
@@ -92,6 +100,10 @@ class Visit:
         self.resize(size["width"], max(size["height"], self.page.evaluate(TALL)))
         self.page.screenshot(path=path)
         self.resize(size["width"], size["height"])
+
+    def cut_off(self) -> list[str]:
+        """Words of figures that stand outside their figure, where they cannot be read."""
+        return list(self.page.evaluate(CUT_OFF))
 
     def overflow(self) -> int:
         """By how many pixels something on the page reaches out of the window, boxes that scroll by themselves aside, once

@@ -133,17 +133,39 @@ def suit(cards: Mapping[str, Card], usable: Sequence[str], samples: Samples) -> 
     It is said where the address asks for the other one; who only walks from page to page need not be told.
     """
     now, state = current(), st.session_state
-    if not usable or now.model in usable:
+    if not usable:
+        return
+    if now.model in usable:
+        state["link_notes"] = of_page(state["link_notes"], now, cards, usable, samples)
         return
     left = state.get("link_left", "")
     model = left if left in usable else default_model(now.lang, {name: cards[name] for name in usable})
     state["link_left"] = now.model
     alike = now.model in cards and cards[now.model].task.kind == cards[model].task.kind
     state["link"] = moved(now, model, lambda link, name: alike, samples)
+    state["link_notes"] = of_page(state["link_notes"], state["link"], cards, usable, samples)
     if now.model == st.query_params.get("model") != state.get("link_written", {}).get("model"):
         sentence = f"This page cannot show {now.model}; {model} is shown. It can show {', '.join(usable)}."
         values = {"given": now.model, "used": model, "allowed": tuple(usable)}
         state["link_notes"] = (*state["link_notes"], Note("unsuited_in_link", sentence, values))
+
+
+def of_page(
+    notes: Sequence[Note], now: Link, cards: Mapping[str, Card], usable: Sequence[str], samples: Samples
+) -> tuple[Note, ...]:
+    """The notes; those on an unknown model, label or sentence with what the page shows and could show instead."""
+    ids = samples(now.model)
+    said: dict[object, tuple[Sequence[str], str]] = {
+        "model": (usable, now.model),
+        "target": (cards[now.model].task.labels, ""),
+        "text": ([SAMPLE + name for name in ids[:3]] + ["…"], SAMPLE + now.sample),
+    }
+    return tuple(
+        unknown(str(key), str(note.values["given"]), *said[key])
+        if note.code == "unknown_in_link" and (key := note.values["key"]) in said
+        else note
+        for note in notes
+    )
 
 
 def publish(page: str) -> None:

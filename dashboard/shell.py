@@ -188,14 +188,14 @@ def spoken(t: Texts, values: Mapping[str, object]) -> dict[str, str]:
     said: dict[str, str] = {}
     for name, value in values.items():
         if isinstance(value, tuple):
-            cut = [texts.plain(item) for item in value[:MOST_NAMED]]
+            cut = [texts.plain(item) or "–" for item in value[:MOST_NAMED]]
             said[name] = ", ".join(cut)
             if len(value) > MOST_NAMED:
                 said[name] = t("problem.and_more", names=said[name], count=len(value) - MOST_NAMED)
         elif isinstance(value, int):
             said[name] = texts.count(value)
         else:
-            said[name] = t("problem.used_default") if name == "used" and not value else texts.plain(value, 200)
+            said[name] = t("problem.used_default") if name == "used" and not value else texts.plain(value, 200) or "–"
     return said
 
 

@@ -23,7 +23,7 @@ from dashboard.strips import strips_chart
 from dashboard.theme import Look
 from dashboard.trainings import Chosen, Training
 
-EVERY, WAITING = 0.8, 3.0  # seconds between two looks: while it trains, while others are trained
+EVERY, WAITING = 1.2, 3.0  # seconds between two looks: while it trains, while others are trained
 STRENGTHS = {"trained-adversary": (0.0, 0.01, 0.02, 0.05, 0.1, 0.2), "deception": (0.0, 0.1, 1.0, 3.0, 10.0, 30.0)}
 ENCODERS = ("average", "bilstm")
 COLUMNS = ("model", "accuracy", "mass", "forbidden", "tvd", "jsd", "without")

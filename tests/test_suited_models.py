@@ -57,3 +57,12 @@ def test_verbs_on_one_attention_refuse_what_has_several(verb: str, model: str, c
 def test_experiments_on_one_attention_refuse_it(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(("experiment", name, "--model", SELF, "--data", "sst2")) == 2
     assert SELF in capsys.readouterr()[1]
+
+
+def test_what_is_shown_instead_of_an_unknown_model_is_what_this_page_shows() -> None:
+    app = opened("identifiability", lang="en", mode="lecture", model="no/model", text="sample:nope", identifiability_head="")
+    told = said(app).replace("\\", "")
+    assert list(faults(app)) == [] and app.session_state["link"].model == SELF
+    assert f"**model = no/model**, which is not known here. Shown instead: **{SELF}**" in told and SST not in told
+    assert f"Shown instead: **sample:{app.session_state['link'].sample}**" in told
+    assert "**identifiability_head = –**" in told

@@ -47,8 +47,8 @@ def test_nonsense_is_answered_with_notes(ask) -> None:
 
 @needs_german
 def test_a_caption_becomes_german(ask) -> None:
-    answer = ask("translate", "--model", GERMAN, "--text", "A man is walking his dog in the park.")
-    assert answer["tokens"][-1] == "." and answer["text"].startswith("Ein Mann") and "Hund" in answer["text"]
+    answer = ask("translate", "--model", GERMAN, "--text", "Two dogs run through the snow.")
+    assert answer["tokens"][-1] == "." and answer["text"].startswith("Zwei Hunde") and "Schnee" in answer["text"]
     assert len(answer["attention"]) == len(answer["output"]) > 4
 
 

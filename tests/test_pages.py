@@ -48,8 +48,7 @@ def said(app: AppTest) -> str:
     return "\n".join(box.value for box in (*app.warning, *app.caption))
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(("lang", "mode"), zip(LANGUAGES, MODES, strict=True))  # the others: in the browser, and below
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
 def test_a_page_opens_in_each_language_and_mode(path: str, lang: str, mode: str) -> None:
     app = opened(path, lang=lang, mode=mode)
@@ -58,7 +57,7 @@ def test_a_page_opens_in_each_language_and_mode(path: str, lang: str, mode: str)
     assert len(app.expander) == 0 or mode == "study"
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", {name.partition("=")[0]: name for name in MODELS}.values())  # of seeds and strengths the last
 def test_every_model_shows_agreement(model: str) -> None:
     app = opened("agreement", lang="en", mode="lecture", model=model, text="sample:none")
     assert list(faults(app)) == []

@@ -14,7 +14,7 @@ from core.debate.necessity import necessity
 from core.debate.permutation import permutations
 from core.debate.trained_adversary import distances, imitate
 from core.debate.variance import apart, variance
-from core.experiments import alignment
+from core.experiments import alignment, perceived
 from core.experiments import variants as tables
 from core.models import registry
 from core.models.classifier import marked
@@ -266,7 +266,7 @@ def test_a_row_of_a_deception_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_tables_that_are_shown_leave_out_what_is_trained_to_be_held_against() -> None:
     shown = experiments.shown()
     assert len(shown) == len(set(shown))
-    assert {name for name, _ in shown} == {*experiments.EXPERIMENTS, *alignment.TABLES}
+    assert {name for name, _ in shown} == {*experiments.EXPERIMENTS, *alignment.TABLES, *perceived.EXPERIMENTS}
     plain = {model for name, model in shown if name == "permutation"}
     assert BASE in plain and f"{BASE}:sparsemax" in plain
     assert not any(mark in model for model in plain for mark in (":seed", ":uniform", ":guide", ":adversary", ":deceptive"))

@@ -4,8 +4,7 @@ import pytest
 
 from core.models import translator
 from dashboard.alignment.typed import DATES
-from tests.browser.test_looks import WIDTHS, barriers
-from tests.browser.visit import Visit, complaints
+from tests.browser.visit import WIDTHS, Visit, barriers, complaints
 
 needs_dates = pytest.mark.skipif(DATES.model not in translator.cards(), reason="no translator of dates: make models")
 
@@ -18,7 +17,7 @@ def test_a_date_is_typed_and_stepped_through(visit: Visit) -> None:
     field.press("Enter")
     visit.page.wait_for_function("decodeURIComponent(location.search).includes('twenty-first')")
     visit.rest()
-    assert visit.page.get_by_text("1998-03-21").first.is_visible()
+    visit.page.get_by_text("1998-03-21").first.wait_for()
     visit.page.get_by_role("button", name="다음", exact=True).click()
     visit.page.wait_for_function("location.search.includes('alignment_letter=2')")
     visit.rest()

@@ -11,6 +11,9 @@ from dashboard.mechanism.keys import KEYS
 from tests.browser.conftest import profile
 from tests.browser.visit import WIDTHS, Visit, barriers, complaints
 
+WAYS = (("en", "light", "lecture"), ("ko", "dark", "study"))
+CASES = [(chapter, *WAYS[i % 2]) for i, chapter in enumerate(KEYS["chapter"])]
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
 
@@ -24,8 +27,7 @@ def context(browser: "Browser") -> "Iterator[BrowserContext]":
 
 
 @needs_models
-@pytest.mark.parametrize("chapter", KEYS["chapter"])
-@pytest.mark.parametrize(("lang", "scheme", "mode"), [("en", "light", "lecture"), ("ko", "dark", "study")])
+@pytest.mark.parametrize(("chapter", "lang", "scheme", "mode"), CASES)
 def test_a_chapter_fits_and_can_be_read(visit: Visit, chapter: str, lang: str, scheme: str, mode: str) -> None:
     visit.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     visit.open("mechanism", lang, mode=mode, mechanism_chapter=chapter)

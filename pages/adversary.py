@@ -113,7 +113,7 @@ def experiment(here: Here, case: Case, place: Any) -> bool:
         turn(here, case, other)
     if other is not None:
         if not here.lecture:
-            both_stories(here, case, made)
+            both_stories(here, case, other, made)
         limits(here, case)
         further(here, case)
     return other is not None
@@ -225,8 +225,8 @@ def turn(here: Here, case: Case, other: Adversary | None) -> None:
             st.markdown(said)
 
 
-def both_stories(here: Here, case: Case, made: stories.Told) -> None:
-    """Two stories of one prediction, side by side."""
+def both_stories(here: Here, case: Case, other: Adversary, made: stories.Told) -> None:
+    """Two stories side by side, of one prediction unless ε is so wide that the label changes."""
     with exhibits.figure(here, "stories", here.t("story.both")) as frame:
         with frame:
             st.button(here.t("story.again"), type="tertiary", on_click=lambda: stories.again(case.about))
@@ -237,7 +237,11 @@ def both_stories(here: Here, case: Case, made: stories.Told) -> None:
                     stories.ask(here, case.about, part)
                 else:
                     stories.quote(here, getattr(made, part))
-        st.markdown(here.t("story.moral"))
+        labels = here.card.task.labels if here.card else ()
+        before = max(case.found.prediction, key=lambda label: case.found.prediction[label])
+        same = adversaries.most_likely(other.prediction[0], labels)[0] == before
+        values = {"tvd": tokens.number(other.tvd[0], 3), "epsilon": f"{case.epsilon:g}"}
+        st.markdown(here.t("story.moral" if same else "story.other_label", **values))
 
 
 def limits(here: Here, case: Case) -> None:

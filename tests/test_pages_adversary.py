@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import experiments
 from core.debate.adversary import Spotlight
-from dashboard import epsilon_max, evidence, resources, spotlight, texts
+from dashboard import adversaries, epsilon_max, evidence, resources, spotlight, texts
 from dashboard.link import LANGUAGES
 from tests.test_pages import MODELS, ROOT, SST, faults, needs_models, opened, said, strip_rows, type_own
 from tests.test_texts import asked
@@ -331,3 +331,16 @@ def test_the_groups_of_the_paper_are_found() -> None:
     assert epsilon_max.published(evidence.PAPERS_NAMES["babi1"], "average-additive", "all") == pytest.approx(
         (0.191, 0.14, 0.01), abs=0.01
     )
+
+
+@needs_models
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_stories_of_one_answer_are_told_from_stories_of_two(lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels that change within ε are rare: the second time, the adversary is said to answer otherwise."""
+    codes = {"model": SST, "text": "thin but warm", "adversary_epsilon": "0.1"}
+    for key, changed in (("story.moral", False), ("story.other_label", True)):
+        if changed:
+            monkeypatch.setattr(adversaries, "most_likely", lambda prediction, labels: (labels[0], 0.51))
+        app = press(page(lang, "study", **codes), LABELS[lang]["skip"])
+        sentence = texts.page("adversary", lang)(key, tvd="0.060", epsilon="0.1")
+        assert list(faults(app)) == [] and sentence in text_of(app)

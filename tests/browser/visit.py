@@ -25,6 +25,8 @@ AT_REST = """() => {
     && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"], [data-stale="true"]')
     && [...document.querySelectorAll('[data-testid="stVegaLiteChart"]')].every(box => box.querySelector('svg, canvas'));
 }"""
+STILL = """() => document.getAnimations().every(one =>
+  one.playState !== 'running' || one.effect.getComputedTiming().iterations === Infinity)"""
 TALL = """() => Math.ceil(document.querySelector('[data-testid="stMain"]').scrollHeight)"""
 OVERFLOWS = """() => {
   const main = document.querySelector('[data-testid="stMain"]');
@@ -127,7 +129,8 @@ def complaints(visit: Visit) -> Iterator[str]:
 
 
 def barriers(visit: Visit) -> list[str]:
-    """What axe calls serious or critical: the rule, the place, the reason."""
+    """What axe calls serious or critical: the rule, the place, the reason, once colors have come to rest."""
+    visit.page.wait_for_function(STILL)
     found = Axe().run(visit.page).response["violations"]
     grave = [violation for violation in found if violation["impact"] in {"serious", "critical"}]
     return [f"{v['id']}: {node['html'][:160]} {node['failureSummary']}" for v in grave for node in v["nodes"]]

@@ -24,7 +24,7 @@ from core.models.captioner import doubly_stochastic
 from core.models.perceiver import Perceiver, PerceiverCard
 from core.models.registry import CHECKPOINTS
 from core.models.vocabulary import PAD
-from core.training import STATE, Epoch, Progress, batches_of, keep_state, restore
+from core.training import STATE, Epoch, Progress, batches_of, descend, keep_state, restore
 from core.types import Refusal
 
 WARM_UP = 100  # steps in which the rate rises
@@ -159,13 +159,9 @@ def fit(
         for step, chosen in enumerate(batches):
             done = len(history) * len(batches) + step
             optimizer.param_groups[0]["lr"] = recipe.rate * _schedule(done, recipe.epochs * len(batches))
-            value = loss_of(model, recipe, [examples[i] for i in chosen])
-            optimizer.zero_grad()
-            value.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            total += float(value.detach()) * len(chosen)
-            now = Progress(len(history) + 1, recipe.epochs, step + 1, len(batches), float(value.detach()), tuple(history))
+            value = descend(model, optimizer, loss_of(model, recipe, [examples[i] for i in chosen]), 1.0)
+            total += value * len(chosen)
+            now = Progress(len(history) + 1, recipe.epochs, step + 1, len(batches), value, tuple(history))
             if progress is not None and progress(now) is False:
                 return best, tuple(history)
         with torch.no_grad():

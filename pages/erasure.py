@@ -196,10 +196,8 @@ def single(here: Here, choice: Choice, found: Erased) -> None:
         if between is None:
             st.caption(t("single.undefined"))
             return
-        said = {
-            "weight": tokens.number(between[0]),
-            "jsd": tokens.number(between[1], max(3, digits(data["y"].tolist())), sign=True),
-        }
+        jsd = tokens.number(between[1], max(3, digits(data["y"].tolist())), sign=True)
+        said = {"weight": tokens.number(between[0]), "jsd": jsd}
         pair = {"top": found.words[found.top], "other": found.words[found.other]}
         alt = t("single.alt", flipping=int(found.flips.sum()), n=len(data), **said, **pair)
 

@@ -44,7 +44,7 @@ FORBIDDEN = {
 BARE = {path.stem for folder in FOLDERS for path in (ROOT / folder).glob("*.py")} - sys.stdlib_module_names
 PAGES_MAY = {"streamlit", "dashboard", "core"} | sys.stdlib_module_names
 STATEFUL = {"backward", "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"}
-TRAIN = {"core.training", "core.translating", "core.perceiving"}  # where weights change
+TRAIN = {"core.training"}  # where weights change
 UNSAFE = {("torch", "manual_seed"), ("random", "manual_seed"), ("torch", "load"), ("torch", "save")}
 
 

@@ -57,4 +57,4 @@ def test_other_scenes_are_refused_in_one_line(refused, scene, said):  # noqa: F8
 
 @pytest.mark.parametrize("model", ["scenes/hard", "sst2/bilstm-additive", "", "../scenes/soft", "sounds/gru-additive"])
 def test_other_models_are_refused(refused, model):  # noqa: F811
-    assert "There is no model" in refused("caption", "--model", model, "--scene", SCENE)
+    assert "There is no captioner" in refused("caption", "--model", model, "--scene", SCENE)

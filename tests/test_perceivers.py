@@ -99,7 +99,7 @@ def test_a_model_is_saved_and_read_back(tmp_path: Path) -> None:
     again = perceivers.load(card.name, "sound", tmp_path)
     assert isinstance(again, Listener) and again.card == card == perceivers.cards(tmp_path)[card.name]
     assert all(torch.equal(v.half().float(), again.state_dict()[k]) for k, v in model.state_dict().items())
-    with pytest.raises(Refusal, match="no model 'sounds/gru-additive' for a scene"):
+    with pytest.raises(Refusal, match="no captioner 'sounds/gru-additive'"):
         perceivers.load(card.name, "scene", tmp_path)
 
 

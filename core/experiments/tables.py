@@ -9,10 +9,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from core.models import registry
+from core.models.checkpoints import ASSETS
 from core.types import Refusal
 
-RESULTS = registry.ASSETS / "results"
+RESULTS = ASSETS / "results"
 
 
 def path_of(name: str, model: str, root: Path | None = None) -> Path:

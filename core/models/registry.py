@@ -5,20 +5,17 @@ is written @. Weights are kept in half precision; every figure on a card was mea
 """
 
 import dataclasses
-import hashlib
-import json
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors.torch import load as load_tensors
-from safetensors.torch import save as save_tensors
 
 from core.device import StateCache
-from core.models import minilm, wordpieces
+from core.models import checkpoints, minilm, wordpieces
 from core.models import vocabulary as vocab
+from core.models.checkpoints import CHECKPOINTS, VOCABULARIES, WEIGHTS, folder
 from core.models.classifier import Classifier
 from core.models.encoders import ENCODERS
 from core.models.scores import NORMALIZERS, SCORES
@@ -28,31 +25,15 @@ from core.models.text_model import Model, TextModel, WordModel
 from core.models.transformer import FAMILIES, Transformer
 from core.types import Card, Refusal, Task
 
-ASSETS = Path(__file__).resolve().parents[2] / "assets"
-CHECKPOINTS, VOCABULARIES = ASSETS / "checkpoints", ASSETS / "vocabularies"
-WEIGHTS, EMBEDDING = "model.safetensors", "embedding.weight"
+CARD, EMBEDDING = "card.json", "embedding.weight"
 WORD_MODELS: dict[str, type[WordModel]] = {**dict.fromkeys(ENCODERS, Classifier), SELF_ATTENTION: SelfAttention}
 TRANSFORMERS = (minilm.NAME, *FAMILIES)  # the one that is committed, and those that a reader may bring
 KINDS: dict[str, type[TextModel]] = {**WORD_MODELS, **dict.fromkeys(TRANSFORMERS, Transformer)}  # by encoder
-log = logging.getLogger(__name__)
-
-
-def folder(name: str, root: Path = CHECKPOINTS) -> Path:
-    """Where the files of a model are."""
-    return root / name.replace(":", "@")
 
 
 def cards(root: Path = CHECKPOINTS) -> dict[str, Card]:
     """The card of every model that has a readable one, by name; an unreadable card is left out and logged."""
-    found = {}
-    for path in sorted(root.glob("**/card.json")):
-        try:
-            card = card_from_json(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            log.warning("Left out %s: %s", path, error)
-            continue
-        found[card.name] = card
-    return found
+    return checkpoints.read_cards(root, CARD, card_from_json)
 
 
 def load(
@@ -64,32 +45,14 @@ def load(
     vocabularies: Path = VOCABULARIES,
 ) -> TextModel:
     """The model of that name. Refuses an unknown name, and files that are missing, damaged or not the card's."""
-    path = folder(name, root)
-    if name not in (known := cards(root)):
-        if path / "card.json" in root.glob("**/card.json"):
-            raise _damaged("unreadable_card", name, "its card.json cannot be read")
-        raise Refusal(
-            "unknown_model",
-            f"There is no model {name!r}; there are {', '.join(known)}.",
-            given=name,
-            allowed=", ".join(known),
-        )
-    card = known[name]
+    card = checkpoints.pick(name, cards(root), root, CARD)
     adapter = card.encoder == minilm.NAME
     words = wordpieces.folder() / "tokenizer.json" if adapter else vocabularies / f"{card.vocabulary}.json"
     files = _files(card, root)
-    for wanted, given in ((card.vocabulary_sha256, [words]), (card.weights_sha256, files)):
-        if missing := next((file for file in given if not file.is_file()), None):
-            raise _damaged("missing_file", name, f"{missing.name} is missing", file=missing.name)
-        if _digest(given) != wanted:
-            what = f"{given[0].name} was altered: its checksum is not the card's"
-            raise _damaged("altered_file", name, what, file=given[0].name)
-    try:
-        model = minilm.load(card, path, cache) if adapter else _of_words(card, words, files, cache)
-    except (RuntimeError, ValueError, KeyError) as error:
-        if isinstance(error, Refusal):
-            raise
-        raise _damaged("unfitting_weights", name, "its weights do not fit its card") from error
+    checkpoints.check(name, [words], card.vocabulary_sha256)
+    checkpoints.check(name, files, card.weights_sha256)
+    with checkpoints.fitting(name):
+        model = minilm.load(card, folder(name, root), cache) if adapter else _of_words(card, words, files, cache)
     return model.to(device).requires_grad_(False)
 
 
@@ -131,26 +94,18 @@ def _files(card: Card, root: Path) -> list[Path]:
     return [own, lender if lender.is_file() else folder(card.embedding) / WEIGHTS]
 
 
-def _digest(files: Sequence[Path]) -> str:
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
-
-
 def save(model: WordModel, card: Card, root: Path = CHECKPOINTS) -> Card:
     """Writes the weights in half precision and the card, and returns the card with the checksum of the weights."""
-    path = folder(card.name, root)
-    path.mkdir(parents=True, exist_ok=True)
     own = {k: v for k, v in model.state_dict().items() if not (card.embedding and k == EMBEDDING)}
-    content = save_tensors({k: v.detach().half().cpu().contiguous() for k, v in own.items()})
-    (path / WEIGHTS).write_bytes(content)
-    card = dataclasses.replace(card, weights_sha256=_digest(_files(card, root)))
+    checkpoints.write_weights(card.name, own, root)
+    card = dataclasses.replace(card, weights_sha256=checkpoints.digest(_files(card, root)))
     write_card(card, root)
     return card
 
 
 def write_card(card: Card, root: Path = CHECKPOINTS) -> None:
     """Writes a card beside its weights."""
-    text = json.dumps(dataclasses.asdict(card), ensure_ascii=False, indent=1)
-    (folder(card.name, root) / "card.json").write_text(text + "\n", encoding="utf-8")
+    checkpoints.write_card(card, root, CARD)
 
 
 def card_from_json(content: dict[str, Any]) -> Card:
@@ -164,8 +119,3 @@ def card_from_json(content: dict[str, Any]) -> Card:
         if not isinstance(size, int) or size < 1:
             raise ValueError(f"{size!r} is no size")
     return card
-
-
-def _damaged(code: str, name: str, what: str, **values: object) -> Refusal:
-    remedy = f"Fetch the repository's file again or retrain it with `python -m core train {name}`."
-    return Refusal(code, f"The checkpoint of {name!r} cannot be used: {what}. {remedy}", given=name, **values)

@@ -7,8 +7,6 @@ the classifiers, as a card (`translator.json`), the two vocabularies and a safet
 """
 
 import dataclasses
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,16 +14,16 @@ from typing import Any
 
 import torch
 from safetensors.torch import load as load_tensors
-from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from core.interventions import keep
+from core.models import checkpoints
 from core.models import vocabulary as vocab
+from core.models.checkpoints import CHECKPOINTS, VOCABULARIES, WEIGHTS, folder
 from core.models.decoder import ATTENTIONS, NEVER, Decoded, Decoder, Drop, Source, fresh, same
-from core.models.registry import CHECKPOINTS, VOCABULARIES, WEIGHTS, folder
 from core.models.vocabulary import END, PAD, Vocabulary
-from core.types import Intervention, Refusal
+from core.types import Intervention
 
 CARD = "translator.json"
 
@@ -109,71 +107,46 @@ def build(card: TranslatorCard, reads: Vocabulary, writes: Vocabulary) -> Transl
 
 def cards(root: Path = CHECKPOINTS) -> dict[str, TranslatorCard]:
     """The card of every committed translator, by name; one that cannot be read is left out, and `load` says why."""
-    found = {}
-    for path in sorted(root.glob(f"**/{CARD}")):
-        card = _card(path)
-        if card is not None:
-            found[card.name] = card
-    return found
+    return checkpoints.read_cards(root, CARD, card_from_json)
 
 
 def load(name: str, *, root: Path = CHECKPOINTS, vocabularies: Path = VOCABULARIES) -> Translator:
     """The translator of that name. Refuses an unknown name, and files that are missing, damaged or not the card's."""
-    path = folder(name, root)
-    known = cards(root)
-    if name not in known:
-        if path / CARD in root.glob(f"**/{CARD}"):
-            raise _damaged("unreadable_card", name, f"its {CARD} cannot be read")
-        allowed = ", ".join(known)
-        raise Refusal("unknown_model", f"There is no translator {name!r}; there are {allowed}.", given=name, allowed=allowed)
-    card = known[name]
-    files = [*(vocabularies / f"{file}.json" for file in card.vocabularies), path / WEIGHTS]
-    for file, wanted in zip(files, (*card.vocabulary_sha256, card.weights_sha256), strict=True):
-        if not file.is_file():
-            raise _damaged("missing_file", name, f"{file.name} is missing", file=file.name)
-        if hashlib.sha256(file.read_bytes()).hexdigest() != wanted:
-            raise _damaged("altered_file", name, f"{file.name} was altered: its checksum is not the card's", file=file.name)
-    reads, writes = (vocab.load(file) for file in files[:2])
-    try:
+    card = checkpoints.pick(name, cards(root), root, CARD, "translator")
+    read, written = (vocabularies / f"{file}.json" for file in card.vocabularies)
+    weights = folder(name, root) / WEIGHTS
+    for file, wanted in zip((read, written, weights), (*card.vocabulary_sha256, card.weights_sha256), strict=True):
+        checkpoints.check(name, [file], wanted)
+    with checkpoints.fitting(name):
         with torch.device("meta"):
-            model = Translator(card, reads, writes)
-        tensors = load_tensors(files[2].read_bytes())
+            model = Translator(card, vocab.load(read), vocab.load(written))
+        tensors = load_tensors(weights.read_bytes())
         model.load_state_dict({key: value.float() for key, value in tensors.items()}, assign=True)
-    except (RuntimeError, ValueError, KeyError) as error:
-        raise _damaged("unfitting_weights", name, "its weights do not fit its card") from error
     return model.requires_grad_(False)
 
 
 def save(model: Translator, card: TranslatorCard, root: Path = CHECKPOINTS) -> TranslatorCard:
     """Writes the weights in half precision and the card, and returns the card with the checksum of the weights."""
-    path = folder(card.name, root)
-    path.mkdir(parents=True, exist_ok=True)
-    content = save_tensors({k: v.detach().half().cpu().contiguous() for k, v in model.state_dict().items()})
-    (path / WEIGHTS).write_bytes(content)
-    card = dataclasses.replace(card, weights_sha256=hashlib.sha256(content).hexdigest())
+    file = checkpoints.write_weights(card.name, model.state_dict(), root)
+    card = dataclasses.replace(card, weights_sha256=checkpoints.digest([file]))
     write_card(card, root)
     return card
 
 
 def write_card(card: TranslatorCard, root: Path = CHECKPOINTS) -> None:
     """Writes a card beside its weights."""
-    text = json.dumps(dataclasses.asdict(card), ensure_ascii=False, indent=1)
-    (folder(card.name, root) / CARD).write_text(text + "\n", encoding="utf-8")
+    checkpoints.write_card(card, root, CARD)
 
 
-def _card(path: Path) -> TranslatorCard | None:
-    """The card in a file; None where no translator can be built from it."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        tuples = {key: tuple(content[key]) for key in ("languages", "vocabularies", "vocabulary_sha256")}
-        card = TranslatorCard(**{**content, **tuples})
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
-    sizes = (card.embedding_dim, card.hidden_dim, card.max_tokens, card.max_output)
-    good = card.attention in ATTENTIONS and all(isinstance(size, int) and size > 0 for size in sizes)
-    return card if good and len(card.vocabularies) == len(card.vocabulary_sha256) == 2 else None
-
-
-def _damaged(code: str, name: str, what: str, **values: object) -> Refusal:
-    remedy = f"Fetch the repository's file again or retrain it with `python -m core train {name}`."
-    return Refusal(code, f"The checkpoint of {name!r} cannot be used: {what}. {remedy}", given=name, **values)
+def card_from_json(content: dict[str, Any]) -> TranslatorCard:
+    """The card that a file holds. Raises `ValueError`, `TypeError` or `KeyError` where no translator can be built from it."""
+    tuples = {key: tuple(content[key]) for key in ("languages", "vocabularies", "vocabulary_sha256")}
+    card = TranslatorCard(**{**content, **tuples})
+    if card.attention not in ATTENTIONS:
+        raise ValueError(f"{card.attention!r} is none of {', '.join(ATTENTIONS)}")
+    for size in (card.embedding_dim, card.hidden_dim, card.max_tokens, card.max_output):
+        if not isinstance(size, int) or size < 1:
+            raise ValueError(f"{size!r} is no size")
+    if not len(card.vocabularies) == len(card.vocabulary_sha256) == 2:
+        raise ValueError(f"{card.vocabularies!r} are not two vocabularies")
+    return card

@@ -32,15 +32,20 @@ function step(tries, before = 0) {
 }
 
 // A button that reveals something is gone once it is pressed, and the focus would fall to the top of the page: it goes on with
-// the first button of the same figure.
+// the first button of the same figure, as soon as there is one, and with the next where the figure is drawn anew after that.
 function stayInFigure({ target }) {
   const figure = target.closest?.("[class*=st-key-figure-]");
-  if (figure && target.closest("button")) stay(figure.className.match(/st-key-figure-[\w-]+/)[0], target, 100);
+  const pressed = figure && target.closest("button");
+  if (pressed) stay(figure.className.match(/st-key-figure-[\w-]+/)[0], pressed, 100);
 }
 
-function stay(figure, pressed, tries) {
-  if (document.activeElement === document.body) document.querySelector(`.${figure} button`)?.focus();
-  else if (tries && document.activeElement === pressed) setTimeout(stay, 100, figure, pressed, tries - 1);
+function stay(figure, held, tries) {
+  const gone = !held?.isConnected || held.disabled;
+  if (gone && document.activeElement === document.body) {
+    held = document.querySelector(`.${figure} button:enabled`);
+    held?.focus();
+  }
+  if (tries && (gone || document.activeElement === held)) setTimeout(stay, 100, figure, held, tries - 1);
 }
 
 // A formula that is wider than its column scrolls, and what scrolls must be within reach of the keyboard.

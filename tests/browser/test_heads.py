@@ -1,5 +1,6 @@
 """One head of many, by a click and by keyboard; readable on a phone."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -30,6 +31,7 @@ def test_a_click_shows_a_head_again_and_again(open_page: Callable[..., Visit], l
     cell(visit, 0, 4, 7)
     cell(visit, 1, 6, 2)
     visit.page.go_back()  # the link is the state: what was shown before comes back
+    visit.page.get_by_role("heading", name=re.compile(r"4\D+7")).wait_for()
     visit.rest()
     cell(visit, 0, 6, 2)
     visit.shoot(f"heads-clicked-{lang}")

@@ -21,6 +21,14 @@ Domain = tuple[float, float]
 TAU_TICKS = {(0.0, 1.0): [0, 0.25, 0.5, 0.75, 1], (-1.0, 1.0): [-1, -0.5, 0, 0.5, 1]}
 
 
+class Drawn(alt.LayerChart):
+    """Layers that are not held against Vega-Lite's schema each time a page shows them, which takes longer than the rest of
+    drawing them: `to_spec` does, and with it every file and every test of a figure."""
+
+    def to_dict(self, validate: bool = False, **settings: Any) -> dict[str, Any]:
+        return super().to_dict(validate=validate, **settings)
+
+
 def finished(
     layers: Sequence[Any], look: Look, *, height: float, alt_text: str, width: float = FILE_WIDTH, legend: bool = False
 ) -> Any:
@@ -31,9 +39,7 @@ def finished(
     """
     height += 42 if legend and not look.export else 0
     size = {"height": round(look.px(height))} | ({"width": round(look.px(width))} if look.export else {})
-    chart = alt.layer(*layers).properties(description=alt_text, **size)
-    chart.config = config(look)
-    return chart
+    return Drawn(layer=list(layers), description=alt_text, config=config(look), **size)
 
 
 @cache
@@ -43,9 +49,9 @@ def config(look: Look) -> alt.Config:
 
 
 def to_spec(chart: Any) -> dict[str, Any]:
-    """The Vega-Lite specification, with as many rows as there are."""
+    """The Vega-Lite specification, held against its schema, with as many rows as there are."""
     with alt.data_transformers.enable(max_rows=None):
-        return dict(chart.to_dict())
+        return dict(chart.to_dict(validate=True))
 
 
 def tau_domain(lowest: float | None) -> Domain:
@@ -135,7 +141,7 @@ def this_case(at: float, label: str, domain: Domain, look: Look) -> list[Any]:
         "fontWeight": 600,
     }
     base = alt.Chart(pd.DataFrame({"at": [at], "label": [label]})).encode(x=alt.X("at:Q"))
-    text = base.encode(y=alt.value(0), text="label:N")
+    text = base.encode(y=alt.YValue(0), text=alt.Text("label:N"))
     return [
         base.mark_rule(color=p.page, strokeWidth=look.px(6)),
         base.mark_rule(color=p.ink, strokeWidth=look.px(2.5)),

@@ -40,11 +40,11 @@ def boxes(
     base = alt.Chart(placed.assign(said=said)).encode(tooltip=hover)
     tall, box = down("lane", rows, look), down("foot", rows, look)
     layers = [
-        base.mark_rule(color=p.muted, strokeWidth=look.px(1.5)).encode(x=along("low", x, never), x2="high:Q", y=tall),
+        base.mark_rule(color=p.muted, strokeWidth=look.px(1.5)).encode(x=along("low", x, never), x2=alt.X2("high:Q"), y=tall),
         base.mark_rect(fill=p.muted, fillOpacity=0.35, stroke=p.muted, strokeWidth=look.px(1)).encode(
-            x=along("first", x, never), x2="third:Q", y=box, y2="head:Q"
+            x=along("first", x, never), x2=alt.X2("third:Q"), y=box, y2=alt.Y2("head:Q")
         ),
-        base.mark_rule(color=p.ink, strokeWidth=look.px(3)).encode(x=along("median", x, never), y=box, y2="head:Q"),
+        base.mark_rule(color=p.ink, strokeWidth=look.px(3)).encode(x=along("median", x, never), y=box, y2=alt.Y2("head:Q")),
         *headings(rows, look),
     ]
     if marks is not None and len(marks):
@@ -90,7 +90,7 @@ def along(field: str, x: str, never: str) -> alt.X:
 def headings(rows: pd.DataFrame, look: Look) -> list[Any]:
     """The name of each group over its lanes."""
     named = rows.drop_duplicates("group").assign(at=lambda frame: frame["top"] + HEADING * 0.55)
-    text = alt.Chart(named).encode(x=alt.value(look.px(2)), y=down("at", rows, look), text="group:N")
+    text = alt.Chart(named).encode(x=alt.XValue(look.px(2)), y=down("at", rows, look), text=alt.Text("group:N"))
     style: dict[str, Any] = {"align": "left", "baseline": "middle", "fontWeight": 600}
     return [
         text.mark_text(stroke=look.palette.page, strokeWidth=look.px(4), strokeJoin="round", **style),

@@ -82,7 +82,7 @@ def branches(
     )
     kept, gone = alt.Chart(data[~data["cut"].astype(bool)]), alt.Chart(data[data["cut"].astype(bool)])
     layers_drawn: list[Any] = [
-        alt.Chart(own).mark_rule(color=p.line, strokeWidth=look.px(2), aria=False).encode(x2="x2:Q", **place),
+        alt.Chart(own).mark_rule(color=p.line, strokeWidth=look.px(2), aria=False).encode(x2=alt.X2("x2:Q"), **place),
         gone.mark_rule(color=p.muted, strokeDash=[2, 3], strokeWidth=look.px(1.5), aria=False).encode(
             tooltip=hover, **place, **to
         ),
@@ -103,7 +103,8 @@ def joints(data: pd.DataFrame, grown: Tree, rows: Sequence[int], layers: int, pl
     root, end = rows.index(grown.root), rows.index(CLS)
     read = pd.DataFrame([{"x": layers - 1, "y": root, "x2": layers, "y2": end}])
     base = alt.Chart(read).encode(**place)
-    dashed = base.mark_rule(color=p.muted, strokeDash=[5, 4], strokeWidth=look.px(1.5), aria=False).encode(x2="x2:Q", y2="y2:Q")
+    dashed = base.mark_rule(color=p.muted, strokeDash=[5, 4], strokeWidth=look.px(1.5), aria=False)
+    dashed = dashed.encode(x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
     tip = alt.Chart(read[["x2", "y2"]].rename(columns={"x2": "x", "y2": "y"})).encode(**place)
     return [
         dashed,

@@ -68,13 +68,13 @@ def histogram(
         shades = alt.Scale(domain=names, range=[p.muted, p.ink])
         color = alt.Color("series:N", title=None, scale=shades, legend=above(names, look, symbolOpacity=1))
         first = alt.Chart(frame[frame["series"] == names[0]]).mark_bar(stroke=p.page, strokeWidth=1, opacity=0.5)
-        layers = [first.encode(x=wide, x2="high:Q", y=tall, color=color, tooltip=hover)]
+        layers = [first.encode(x=wide, x2=alt.X2("high:Q"), y=tall, color=color, tooltip=hover)]
         for name in names[1:]:
             outline = alt.Chart(stepped(frame[frame["series"] == name], field)).mark_line(interpolate="step-after")
             layers.append(outline.encode(x=across("low", x, domain, grid=False), y=tall, color=color))
     else:
         bars = alt.Chart(frame).mark_bar(color=p.muted, stroke=p.page, strokeWidth=1)
-        layers = [bars.encode(x=wide, x2="high:Q", y=tall, tooltip=hover)]
+        layers = [bars.encode(x=wide, x2=alt.X2("high:Q"), y=tall, tooltip=hover)]
     if case is not None:
         layers += this_case(case, case_label, domain, look)
     return finished(layers, look, height=height, alt_text=alt_text, legend="series" in frame)
@@ -122,7 +122,7 @@ def intervals(
     dot: dict[str, Any] = {"size": look.area(90), "filled": True, "opacity": 1}
     base = alt.Chart(points).encode(tooltip=hover + known, **place)
     layers = [
-        base.mark_rule(strokeWidth=look.px(3)).encode(x=across("low", x, domain), x2="high:Q"),
+        base.mark_rule(strokeWidth=look.px(3)).encode(x=across("low", x, domain), x2=alt.X2("high:Q")),
         base.mark_point(**dot).encode(x=across("mean", x, domain), shape=shape),
     ]
     if len(ticks):
@@ -158,9 +158,9 @@ def scatter_by_length(
     hover = tips(("length:Q", x, ",.1f"), ("mean:Q", y, ".3f"), ("low:Q", "2.5 %", ".3f"), ("high:Q", "97.5 %", ".3f"))
     layers += [
         base.mark_line(color=p.page, strokeWidth=look.px(4)).encode(y=mean),
-        base.mark_rule(color=p.page, strokeWidth=look.px(6)).encode(y=low, y2="high:Q"),
+        base.mark_rule(color=p.page, strokeWidth=look.px(6)).encode(y=low, y2=alt.Y2("high:Q")),
         base.mark_line(color=p.ink, strokeWidth=look.px(1.5)).encode(y=mean),
-        base.mark_rule(color=p.ink, strokeWidth=look.px(3)).encode(y=low, y2="high:Q"),
+        base.mark_rule(color=p.ink, strokeWidth=look.px(3)).encode(y=low, y2=alt.Y2("high:Q")),
         base.mark_point(color=p.ink, size=look.area(70), opacity=1).encode(y=mean, tooltip=[*hover, *tips(("n:Q", "n", ","))]),
     ]
     layers += bounded(bounds, look)
@@ -173,10 +173,10 @@ def bounded(bounds: Sequence[tuple[float, str]], look: Look) -> list[Any]:
     """Dashed upright lines, and right of the last one their names, one below the other."""
     p, last = look.palette, max((at for at, _ in bounds), default=0.0)
     rules = alt.Chart(pd.DataFrame({"length": [at for at, _ in bounds]})).mark_rule(color=p.ink, strokeDash=DASHES[2])
-    layers = [rules.encode(x=alt.X("length:Q"), strokeWidth=alt.value(look.px(1)))] if bounds else []
+    layers = [rules.encode(x=alt.X("length:Q"), strokeWidth=alt.StrokeWidthValue(look.px(1)))] if bounds else []
     for row, (_, label) in enumerate(bounds):
         named = alt.Chart(pd.DataFrame({"length": [last], "label": [label]}))
-        text = named.encode(x="length:Q", y=alt.value(0), text="label:N")
+        text = named.encode(x=alt.X("length:Q"), y=alt.YValue(0), text=alt.Text("label:N"))
         place: dict[str, Any] = {"align": "left", "dx": look.px(8), "dy": look.px(6 + 17 * row)}
         layers += [
             text.mark_text(stroke=p.page, strokeWidth=look.px(4), strokeJoin="round", **place),
@@ -193,8 +193,8 @@ def ringed(at: tuple[float, float], label: str, x: str, y: str, look: Look) -> l
     return [
         base.mark_point(color=p.page, size=look.area(130), strokeWidth=look.px(7), filled=False, opacity=1),
         base.mark_point(color=p.ink, size=look.area(130), strokeWidth=look.px(2.5), filled=False, opacity=1),
-        base.mark_text(stroke=p.page, strokeWidth=look.px(4), strokeJoin="round", **place).encode(text="label:N"),
-        base.mark_text(color=p.ink, **place).encode(text="label:N"),
+        base.mark_text(stroke=p.page, strokeWidth=look.px(4), strokeJoin="round", **place).encode(text=alt.Text("label:N")),
+        base.mark_text(color=p.ink, **place).encode(text=alt.Text("label:N")),
     ]
 
 
@@ -223,7 +223,7 @@ def line(
     base = alt.Chart(data).encode(x=across("x", x, grid=False, tickMinStep=1), color=color)
     mean = upward("mean", y, domain)
     layers = [
-        base.mark_area(opacity=0.16).encode(y=upward("low", y, domain), y2="high:Q"),
+        base.mark_area(opacity=0.16).encode(y=upward("low", y, domain), y2=alt.Y2("high:Q")),
         base.mark_line().encode(y=mean, strokeDash=dash),
         base.mark_point(size=look.area(40), opacity=1).encode(y=mean, tooltip=hover),
     ]
@@ -249,7 +249,7 @@ def bars(
     base = alt.Chart(frame).encode(y=tall, x=alt.X("value:Q", title=x, axis=value_axis()), tooltip=hover)
     layers = [base.mark_bar().encode(color=color)]
     if signed:
-        zero = alt.Chart(pd.DataFrame({"value": [0]})).encode(x="value:Q")
+        zero = alt.Chart(pd.DataFrame({"value": [0]})).encode(x=alt.X("value:Q"))
         layers.append(zero.mark_rule(color=p.muted, strokeWidth=look.px(1)))
     edge = 0 if look.export else 60
     count = max(frame["position"].nunique(), 1)
@@ -273,7 +273,8 @@ def mirror(frame: pd.DataFrame, *, left: str, right: str, alt_text: str, row: fl
     hover = tips(("word:N", " ", None), ("left:Q", left, ".3f"), ("right:Q", right, ".3f"))
     base = alt.Chart(data.assign(**ends)).encode(y=alt.Y("order:O", axis=None, scale=alt.Scale(padding=0.25)), tooltip=hover)
     short = alt.ExprRef(f"min({look.px(96):g}, width / 3 - 8)")
-    layers = [base.mark_text(align="center", limit=short).encode(x=alt.datum(0, scale=scale, axis=axis), text="word:N")]
+    words = base.mark_text(align="center", limit=short)
+    layers = [words.encode(x=alt.datum(0, scale=scale, axis=axis), text=alt.Text("word:N"))]
     for name, text, color in (("left", f"← {left}", p.ink), ("right", f"{right} →", p.charge)):
         start = alt.X(f"inner_{name}:Q", scale=scale, axis=axis)
         layers.append(base.mark_bar(color=color).encode(x=start, x2=f"{name}_end:Q"))
@@ -287,10 +288,10 @@ def heading(text: str, side: str, color: str, look: Look) -> Any:
     narrow, left = "width < 420", side == "left"
     place = f"{narrow} ? {'0' if left else 'width'} : width {'/ 3' if left else '* 2 / 3'}"
     outward, inward = ("'left'", "'right'") if left else ("'right'", "'left'")
-    at = {"x": alt.value(alt.ExprRef(place)), "y": alt.value(-look.px(10))}
+    at = {"x": alt.XValue(alt.ExprRef(place)), "y": alt.YValue(-look.px(10))}
     return (
         alt.Chart(pd.DataFrame({"text": [text]}))
-        .encode(text="text:N", **at)
+        .encode(text=alt.Text("text:N"), **at)
         .mark_text(
             align=alt.ExprRef(f"{narrow} ? {outward} : {inward}"),
             fontSize=alt.ExprRef(f"min({look.base}, width / 26)"),

@@ -145,7 +145,7 @@ def layer(chart: alt.Chart, key: tuple[Any, ...], x: dict[str, Any], y: dict[str
     place: dict[str, Any] = {"x": alt.X("x:Q", **x), "y": alt.Y("y:Q", **y)}
     if key[0] == "text":
         mark = chart.mark_text(fontSize=key[1], fontWeight=key[2], align=key[3], baseline="middle")
-        return mark.encode(text="text:N", color=alt.Color("color:N", scale=None), **place)
+        return mark.encode(text=alt.Text("text:N"), color=alt.Color("color:N", scale=None), **place)
     place |= {"x2": "x2:Q", "y2": "y2:Q"}
     if key[0] == "rule":
         return chart.mark_rule(color=key[1], strokeWidth=1).encode(**place)

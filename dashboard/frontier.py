@@ -59,7 +59,7 @@ def frontier(
     path = alt.Chart(joined.assign(order=range(len(joined)))).mark_line(
         color=p.defence, strokeWidth=look.px(1.5), strokeDash=DASHES[2]
     )
-    layers: list[Any] = [path.encode(x=wide, y=tall, order="order:Q")]
+    layers: list[Any] = [path.encode(x=wide, y=tall, order=alt.Order("order:Q"))]
     layers.append(
         marks.encode(
             x=wide,

@@ -80,7 +80,7 @@ def curves(
         layers.append(base.mark_line(strokeWidth=look.px(2.25 if mine else 1.25)).encode(color=color, strokeDash=dash))
         if mine and "low" in frame:
             layers.append(
-                base.mark_rule(color=p.ink, strokeWidth=look.px(3)).encode(y=upward("low", y, (0.0, 1.0)), y2="high:Q")
+                base.mark_rule(color=p.ink, strokeWidth=look.px(3)).encode(y=upward("low", y, (0.0, 1.0)), y2=alt.Y2("high:Q"))
             )
         dot = base.mark_point(size=look.area(60 if mine else 14), filled=True, opacity=1, color=p.ink if mine else p.muted)
         layers.append(dot.encode(tooltip=hover))
@@ -111,6 +111,6 @@ def _published(given: tuple[float, float, str] | None, wide: alt.X, tall: alt.Y,
         base.mark_point(shape=PUBLISHED, angle=90, size=look.area(120), filled=True, color=p.ink, opacity=1).encode(
             tooltip=tips(("name:N", " ", None), ("mean:Q", " ", ".2f"))
         ),
-        base.mark_text(stroke=p.page, strokeWidth=look.px(4), strokeJoin="round", **place).encode(text="name:N"),
-        base.mark_text(color=p.ink, **place).encode(text="name:N"),
+        base.mark_text(stroke=p.page, strokeWidth=look.px(4), strokeJoin="round", **place).encode(text=alt.Text("name:N")),
+        base.mark_text(color=p.ink, **place).encode(text=alt.Text("name:N")),
     ]

@@ -109,7 +109,7 @@ def matrix(
     hover = tips(("query_word:N", y or "↓", None), ("key_word:N", x or "→", None))
     hover += tips(("weight:Q", value, f"{'+' if signed else ''}.{decimals}f"))
     spoken = frame["query_word"] + " → " + frame["key_word"] + frame["weight"].map(f": {{:.{decimals}f}}".format)
-    base = alt.Chart(frame.assign(spoken=spoken)).encode(x=wide, y=tall, tooltip=hover, description="spoken:N")
+    base = alt.Chart(frame.assign(spoken=spoken)).encode(x=wide, y=tall, tooltip=hover, description=alt.Description("spoken:N"))
     domain, stops = [-end if signed else 0, end], list(look.palette.div if signed else look.palette.seq)
     scale = alt.Scale(type="pow", exponent=exponent, domain=domain, range=stops, clamp=True, interpolate="rgb")
     layers = _filled(base, frame, value, scale, look)
@@ -132,7 +132,7 @@ def _filled(base: Any, frame: pd.DataFrame, value: str, scale: alt.Scale, look: 
     if "special" not in frame or not frame["special"].any():
         return [base.mark_rect().encode(color=color)]
     dark = alt.ExprRef(f"{GREY[0]} + {GREY[1] - GREY[0]} * min(1, abs(datum.weight) / {end!r})")
-    grey = base.transform_filter("datum.special").mark_rect(color=look.palette.muted).encode(opacity=alt.value(dark))
+    grey = base.transform_filter("datum.special").mark_rect(color=look.palette.muted).encode(opacity=alt.OpacityValue(dark))
     return [base.transform_filter("!datum.special").mark_rect().encode(color=color), grey]
 
 

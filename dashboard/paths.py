@@ -52,7 +52,7 @@ def paths(
     for part, opacity in ((frame[several], FADED), (frame[~several], 1.0)):
         lines = alt.Chart(part).mark_line(opacity=opacity, strokeWidth=look.px(1.25 if opacity < 1 else 2))
         dash = alt.StrokeDash("series:N", title=None, legend=key, scale=dashes)
-        layers.append(lines.encode(color=color, strokeDash=dash, detail="draw:N", order="x:Q", **place))
+        layers.append(lines.encode(color=color, strokeDash=dash, detail=alt.Detail("draw:N"), order=alt.Order("x:Q"), **place))
     for i, (name, ink) in reversed(list(enumerate(zip(names, inks(len(names), look), strict=True)))):
         ends = alt.Chart(frame[frame["flips"] & (frame["series"] == name)])
         style: dict[str, Any] = {"shape": SHAPES[i % 4], "color": ink, "stroke": p.page, "strokeWidth": look.px(1)}
@@ -84,7 +84,8 @@ def points(
     hover += tips(("kind:N", "  ", None))
     layers: list[Any] = []
     if zero:
-        layers.append(alt.Chart(pd.DataFrame({"y": [0]})).mark_rule(color=p.muted, strokeWidth=look.px(1)).encode(y="y:Q"))
+        level = alt.Chart(pd.DataFrame({"y": [0]})).mark_rule(color=p.muted, strokeWidth=look.px(1))
+        layers.append(level.encode(y=alt.Y("y:Q")))
     few = len(frame) <= 150
     for usual in (True, False):
         part = frame[(frame["kind"] == kinds[0]) == usual]
@@ -95,7 +96,8 @@ def points(
     if case is not None:
         named = pd.DataFrame({"x": [case[0]], "y": [case[1]], "label": [case[2]]})
         ring = alt.Chart(named).mark_point(size=look.area(150), filled=False, color=p.ink, opacity=1)
-        layers += [ring.encode(x=wide, y=tall, strokeWidth=alt.value(look.px(2.5))), *labels(named, wide, tall, look)]
+        layers.append(ring.encode(x=wide, y=tall, strokeWidth=alt.StrokeWidthValue(look.px(2.5))))
+        layers += labels(named, wide, tall, look)
     if "label" in frame:
         layers += labels(frame[frame["label"] != ""], wide, tall, look)
     return finished(layers, look, height=height, alt_text=alt_text, legend=True)
@@ -104,7 +106,7 @@ def points(
 def labels(frame: pd.DataFrame, wide: alt.X, tall: alt.Y, look: Look) -> list[Any]:
     """Names over points, growing to the side that has room."""
     span = float(frame["x"].max()) if len(frame) else 0.0
-    text = alt.Chart(frame).encode(x=wide, y=tall, text="label:N")
+    text = alt.Chart(frame).encode(x=wide, y=tall, text=alt.Text("label:N"))
     layers = []
     for left in (True, False):
         far = f"datum.x >= {span / 2!r}"

@@ -29,7 +29,7 @@ def squares(frame: pd.DataFrame, names: Sequence[str], *, value: str, alt_text: 
     scale = alt.Scale(domain=[-1, 1], range=list(p.div), clamp=True, interpolate="rgb")
     known = base.transform_filter("isValid(datum.weight)")
     colored = known.mark_rect().encode(color=alt.Color("weight:Q", legend=None, scale=scale), tooltip=hover)
-    words = base.encode(text="said:N")  # a layer for each ink: a colour without a scale cannot stand beside one with a scale
+    words = base.encode(text=alt.Text("said:N"))  # a layer for each ink: with a scale and without do not mix
     texts = [
         words.transform_filter(f"datum.ink == '{ink}'").mark_text(fontSize=max(9, look.base - 2), color=ink)
         for ink in sorted(set(inks))

@@ -108,7 +108,7 @@ def cloud(
         layers += [dots.encode(**place_of), *marked(lane.mark, low, low + THICK, lane.label, UNIT, look, width)]
         if selected is not None:
             ring = alt.Chart(data.iloc[[selected]]).mark_point(size=look.area(85), filled=True, opacity=1, color=p.charge)
-            layers.append(ring.encode(stroke=alt.value(p.ink), strokeWidth=alt.value(look.px(2)), **place_of))
+            layers.append(ring.encode(stroke=alt.StrokeValue(p.ink), strokeWidth=alt.StrokeWidthValue(look.px(2)), **place_of))
     return finished(layers, look, height=height, alt_text=alt_text, width=width)
 
 
@@ -119,8 +119,8 @@ def marked(at: float, foot: float, head: float, label: str, domain: Domain, look
     share = (at - domain[0]) / (domain[1] - domain[0])
     whole = str(look.px(width)) if look.export else "width"  # which a chart within another one does not know
     data = alt.Chart(pd.DataFrame({"at": [at], "foot": [foot], "head": [head], "label": [label]}))
-    rule = data.encode(x="at:Q", y="foot:Q", y2="head:Q")
-    text = data.encode(x="at:Q", y="head:Q", text="label:N")
+    rule = data.encode(x=alt.X("at:Q"), y=alt.Y("foot:Q"), y2=alt.Y2("head:Q"))
+    text = data.encode(x=alt.X("at:Q"), y=alt.Y("head:Q"), text=alt.Text("label:N"))
     style: dict[str, Any] = {
         "align": alt.ExprRef(f"{share:.4f} * {whole} + {needed:.0f} > {whole} ? 'right' : 'left'"),
         "baseline": "bottom",
@@ -188,7 +188,7 @@ def outlines(
     place: dict[str, Any] = {"x": along("x"), "fill": fill, "stroke": stroke}
     return [
         areas.mark_area(strokeWidth=look.px(1.25)).encode(
-            y=alt.Y("low:Q", **rows), y2="high:Q", detail=["bin:O", "group:N"], **place
+            y=alt.Y("low:Q", **rows), y2=alt.Y2("high:Q"), detail=alt.Detail(["bin:O", "group:N"]), **place
         ),
         dots.encode(y=alt.Y("row:Q", **rows), **place),
     ]
@@ -198,11 +198,11 @@ def quartiles(marks: pd.DataFrame, along: Callable[[str], alt.X], x: str, rows: 
     """Median and quartiles on each violin, and how many it stands for, to its right."""
     p = look.palette
     said = alt.Chart(marks.assign(count=[f"n = {n:,}" for n in marks["n"]]))
-    text = said.encode(x=alt.value("width"), y=alt.Y("row:Q", **rows), text="count:N")
+    text = said.encode(x=alt.XValue("width"), y=alt.Y("row:Q", **rows), text=alt.Text("count:N"))
     hover = tips(("group:N", " ", None), ("median:Q", x, ".3f"), ("n:Q", "n", ","))
     hover += tips(("low:Q", "25 %", ".3f"), ("high:Q", "75 %", ".3f"))
     base = alt.Chart(marks[marks["n"] > 0]).encode(y=alt.Y("row:Q", **rows), tooltip=hover)
-    span = base.encode(x=along("low"), x2="high:Q")
+    span = base.encode(x=along("low"), x2=alt.X2("high:Q"))
     dot = base.mark_point(color=p.ink, stroke=p.page, strokeWidth=look.px(1.5), size=look.area(80), opacity=1)
     return [
         text.mark_text(align="right", color=p.muted),

@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 import torch
+from streamlit import config
 
 from tests.threads import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[1]
+config.set_option("runner.magicEnabled", False)  # as the dashboard's own settings have it, which AppTest does not read
 
 
 def data_folder() -> Path | None:

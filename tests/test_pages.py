@@ -6,12 +6,13 @@ Nothing may raise, and nothing may fail behind the sentence that hides a fault o
 from collections.abc import Iterator
 from pathlib import Path
 
+import altair as alt
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.models import registry
 from core.models.classifier import Classifier
-from dashboard import resources, texts
+from dashboard import axes, resources, texts
 from dashboard.lessons import PAGES
 from dashboard.link import LANGUAGES, MODES
 from dashboard.shell import name_of
@@ -48,9 +49,10 @@ def said(app: AppTest) -> str:
     return "\n".join(box.value for box in (*app.warning, *app.caption))
 
 
-@pytest.mark.parametrize(("lang", "mode"), zip(LANGUAGES, MODES, strict=True))  # the others: in the browser, and below
+@pytest.mark.parametrize(("lang", "mode"), tuple(zip(LANGUAGES, MODES, strict=True)))  # the others: in the browser, and below
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
-def test_a_page_opens_in_each_language_and_mode(path: str, lang: str, mode: str) -> None:
+def test_a_page_opens_in_each_language_and_mode(path: str, lang: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(axes.Drawn, "to_dict", alt.LayerChart.to_dict)  # held against Vega-Lite's schema, as pages do not
     app = opened(path, lang=lang, mode=mode)
     assert list(faults(app)) == []
     assert [title.value for title in app.title] == [texts.page(name_of(path), lang)("title")]

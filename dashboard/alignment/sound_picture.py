@@ -74,7 +74,7 @@ def picture(found: Heard, words: Mapping[str, str], alt_text: str, look: Look) -
         layers.append(alt.Chart(weights).mark_rect(**bare).encode(fill=alt.Fill("fill:N", scale=None), tooltip=weight, **place))
     middles = [(start + end) / 2 for start, end in found.spans]
     letters = pd.DataFrame({"x0": middles, "y0": -TALL / 2, "letter": list(found.typed)})
-    named = alt.Chart(letters).mark_text(fontWeight=600, color=p.ink).encode(x=x, y=y, text="letter:N")
+    named = alt.Chart(letters).mark_text(fontWeight=600, color=p.ink).encode(x=x, y=y, text=alt.Text("letter:N"))
     layers += [named, *(outline(spans_of(found), place, p.page if size else p.ink, look, size) for size in (1, 0))]
     return finished(layers, look, height=UNIT * (end + TALL) + (0 if look.export else 50), alt_text=alt_text)
 

@@ -68,7 +68,7 @@ def plane(frame: pd.DataFrame, *, x: str, y: str, alt_text: str, chain: bool = F
     )
     layers = [
         *zero_lines(scale, look),
-        base.mark_rule(strokeWidth=look.px(2.5)).encode(x2="x:Q", y2="y:Q", color=color, **start),
+        base.mark_rule(strokeWidth=look.px(2.5)).encode(x2=alt.X2("x:Q"), y2=alt.Y2("y:Q"), color=color, **start),
         head.encode(angle=alt.Angle("angle:Q", scale=None), color=color, tooltip=hover, **place),
         dots.encode(color=color, tooltip=hover, **place),
         *names(base, chain, scale, color, look),
@@ -103,7 +103,7 @@ def names(base: Any, chain: bool, scale: alt.Scale, color: Any, look: Look) -> l
     at = {f"at_{axis}": f"datum.{axis}0 + ({middle}) * (datum.{axis} - datum.{axis}0)" for axis in "xy"}
     style: dict[str, Any] = {"dy": -look.px(13), "align": "center", "fontWeight": 600}
     place: dict[str, Any] = {"x": alt.X("at_x:Q", scale=scale), "y": alt.Y("at_y:Q", scale=scale)}
-    text = base.transform_calculate(**at).encode(text="name:N", **place)
+    text = base.transform_calculate(**at).encode(text=alt.Text("name:N"), **place)
     halo = text.mark_text(stroke=look.palette.page, strokeWidth=look.px(4), strokeJoin="round", **style)
     return [halo, text.mark_text(**style).encode(color=color)]
 
@@ -157,7 +157,7 @@ def by_dimension(
     hover += tips(("high:Q", "97.5 %", ".3f"))
     base = alt.Chart(frame).encode(x=wide, color=color)
     layers = [
-        base.mark_area(opacity=0.16).encode(y=tall("low"), y2="high:Q"),
+        base.mark_area(opacity=0.16).encode(y=tall("low"), y2=alt.Y2("high:Q")),
         base.mark_line().encode(y=tall("mean"), strokeDash=alt.StrokeDash("series:N", title=None, legend=key, scale=dashes)),
         base.mark_point(size=look.area(40), opacity=1).encode(y=tall("mean"), tooltip=hover),
     ]
@@ -191,7 +191,7 @@ def windowed(
     layers = [
         bar(base, "before", names[0], 15, x, color, look),
         bar(base, "after", names[1], 8, x, color, look),
-        line.encode(x=across("value", x, (0.0, 1.0)), order="position:Q", color=color, **place),
+        line.encode(x=across("value", x, (0.0, 1.0)), order=alt.Order("position:Q"), color=color, **place),
     ]
     return finished(layers, look, height=24 * len(words) + 60, alt_text=alt_text, legend=True)
 

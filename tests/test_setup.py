@@ -89,11 +89,12 @@ def test_the_chosen_browser_comes_first(bare_machine: Path, monkeypatch: pytest.
     assert chromium.report().endswith("(CHROME=/no/such does not start).")
 
 
-def test_apt_installs_where_it_can(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("package", [chromium.SHELL, "chromium"])  # older releases have only the second
+def test_apt_installs_where_it_can(bare_machine: Path, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    target = bare_machine / "chromium"
-    body = f'case "$*" in *install*chromium*) printf "#!/bin/sh\\nexit 0\\n" > {target}; /bin/chmod +x {target};; esac'
-    script(bare_machine, "apt-get", body)
+    target = bare_machine / package
+    made = f'printf "#!/bin/sh\\nexit 0\\n" > {target}; /bin/chmod +x {target}'
+    script(bare_machine, "apt-get", f'case "$*" in *" update") ;; *" install -y {package}") {made};; *) exit 100;; esac')
     assert chromium.report() == f"Browser tests use {target}, installed now with apt-get."
 
 

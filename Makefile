@@ -17,7 +17,7 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench gpu-check models results clean
+.PHONY: help run test suite lint types bench gpu-check models results clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -26,12 +26,18 @@ help:  ## this list
 run: $(VENV)/.run  ## the dashboard in the browser (PORT, 8501)
 	$(PY) -m streamlit run dashboard/app.py --server.port $(PORT) $(ARGS)
 
-test: $(VENV)/.dev lint  ## everything that must hold (BROWSER=0 leaves the browser tests out)
+test: $(VENV)/.dev  ## everything that must hold (BROWSER=0 leaves the browser tests out)
 	@BROWSER=$(BROWSER) $(PY) -m tests.browser.chromium
+	$(PY) -m ruff check .
+	@$(MAKE) --no-print-directory -j 2 types suite
+
+suite: $(VENV)/.dev
 	BROWSER=$(BROWSER) OMP_NUM_THREADS=1 $(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal --benchmark-disable $(ARGS)
 
-lint: $(VENV)/.dev  ## ruff and mypy
+lint: types  ## ruff and mypy
 	$(PY) -m ruff check .
+
+types: $(VENV)/.dev
 	$(PY) -m mypy
 
 bench: $(VENV)/.dev  ## how long the verbs take, ratios reported

@@ -131,7 +131,7 @@ def weights_of(cells: Cells) -> np.ndarray:
 
 
 def contributions_of(cells: Cells, measure: str = MEASURES[0]) -> np.ndarray:
-    """What each head contributes, "layer head": the sum of its attributions, or the largest one (Hao et al. 2021, §4)."""
+    """What each head contributes: the sum of its attributions, or the largest one (Hao et al. 2021, Use Case 1)."""
     found: np.ndarray = cells.attribution.sum((-1, -2)) if measure == "sum" else cells.attribution.max((-1, -2))
     return found
 

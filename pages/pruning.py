@@ -1,4 +1,4 @@
-"""Which heads matter, and which can go? The ranking of Hao et al. 2021, §4, against four others.
+"""Which heads matter, and which can go? The ranking of Hao et al. 2021, Use Case 1, against four others.
 
 The reader guesses how many heads, the least important first, can be masked before the sentence's prediction changes. Then a
 slider masks them, one tenth after the other: the map of heads loses cells, and the prediction and the accuracy on the test set

@@ -1,4 +1,4 @@
-"""Does the tree matter? Its edges are cut and the prediction is asked again (after Hao et al. 2021, §4.3).
+"""Does the tree matter? Its edges are cut and the prediction is asked again (after Hao et al. 2021, Use Case 2).
 
 To cut an edge is to set its weight to zero in its layer, in all heads, without renormalizing: the end of the path along which
 attribution was integrated. If the tree tells how the answer was put together, the label's probability should fall further than

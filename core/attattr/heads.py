@@ -1,4 +1,4 @@
-"""Which heads matter, and which can go? Hao et al. 2021, §4, and four other ways to rank heads.
+"""Which heads matter, and which can go? Hao et al. 2021, Use Case 1, and four other ways to rank heads.
 
 A head that nothing depends on can be removed, so a ranking of heads is judged by what the model still answers once the heads at
 its end are gone. The paper ranks by the largest attribution that any weight of a head has,

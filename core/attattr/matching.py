@@ -1,4 +1,4 @@
-"""Do a head's weights match what they contribute? (Hao et al. 2021, §3 to §4.)
+"""Do a head's weights match what they contribute? (Hao et al. 2021, §3 and Use Case 1.)
 
 Whoever reads a map of attention takes a dark cell for an important one. That is a claim about order: the larger a weight, the
 larger the size of its attribution. `agreement` is Kendall's tau-b of the two over the cells of one head, special tokens

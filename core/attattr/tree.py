@@ -1,4 +1,4 @@
-"""How do parts combine over layers? The attribution tree (Hao et al. 2021, §4.3).
+"""How do parts combine over layers? The attribution tree (Hao et al. 2021, Use Case 2).
 
 A layer's attributions say which token's reading of which other token carried the answer. The claim is that the strongest of
 them, followed down through the layers, show how the answer was put together. Wanted are the edges that maximize
@@ -65,7 +65,7 @@ class Tree:
 def tree(attribution: Tensor | np.ndarray, *, tau: float = TAU, cost: float = 0.0) -> Tree:
     """The tree of one text from its attributions "layer query key", heads summed; `cost` is λ.
 
-    Refuses τ or λ outside 0 to 1. With larger τ or λ the nodes are some of those before. Hao et al. 2021, §4.3.
+    Refuses τ or λ outside 0 to 1. With larger τ or λ the nodes are some of those before. Hao et al. 2021, Use Case 2.
     """
     for name, value in (("tau", tau), ("lambda", cost)):
         if not 0 <= value <= 1:

@@ -1,4 +1,4 @@
-"""Can what attribution finds be turned against the model? Triggers from attribution, Hao et al. 2021, §6.
+"""Can what attribution finds be turned against the model? Triggers from attribution, Hao et al. 2021, Use Case 3.
 
 If attribution tells what a model decides by, then what it points at in one text should move the decision on another. From each
 training example the head with the largest attribution is taken, and of it the two best pairs of tokens. Their words are a

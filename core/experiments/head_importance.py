@@ -1,4 +1,4 @@
-"""What each example says of each head of a Transformer, for every ranking of heads. Hao et al. 2021, §4; Michel et al. 2019.
+"""What each example says of each head, for every ranking of heads. Hao et al. 2021, Use Case 1; Michel et al. 2019.
 
 The examples are those that are kept for it, the last 200 of validation. Where a model was trained on a sister set too (SNLI
 beside MNLI), the sister's are asked as well, so that one sees whether another sample of the same task finds the same heads.

@@ -1,4 +1,4 @@
-"""What a Transformer still answers as its heads are masked from the end of each ranking. Hao et al. 2021, §4 (pruning).
+"""What a Transformer still answers as its heads are masked from the end of each ranking. Hao et al. 2021, Use Case 1 (pruning).
 
 The rankings are those of the table `head-importance` of the same weights, made on other examples. Chance is an order for each
 example of its own, so that its curve is the mean over orders.

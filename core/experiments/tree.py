@@ -1,4 +1,4 @@
-"""How far the prediction falls without the edges of the attribution tree, per sentence. Hao et al. 2021, §4.3."""
+"""How far the prediction falls without the edges of the attribution tree, per sentence. Hao et al. 2021, Use Case 2."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""What triggers do to accuracy, per gold class, beside random words at the same places. Hao et al. 2021, §6.
+"""What triggers do to accuracy, per gold class, beside random words at the same places. Hao et al. 2021, Use Case 3.
 
 Triggers come from training examples and are ranked there; the test split only measures them. A row is a trigger on the test
 examples of one gold label. Random words are drawn anew for each test example.

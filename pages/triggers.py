@@ -1,4 +1,4 @@
-"""Can what attribution finds be turned against the model? Triggers of Hao et al. 2021, Use Case 3, in a sentence of one.s own.
+"""Can what attribution finds be turned against the model? Triggers of Hao et al. 2021, Use Case 3, in a sentence of one's own.
 
 A trigger is chosen, the reader guesses what it does, and then its words go into the sentence one by one, at the places they
 have in the training example they come from, beside random words at the same places. Then the test set: accuracy per gold label

@@ -38,7 +38,7 @@ def finished(
     legend; a `legend` above the axis title is given its room.
     """
     height += 42 if legend and not look.export else 0
-    size = {"height": round(look.px(height))} | ({"width": round(look.px(width))} if look.export else {})
+    size: dict[str, Any] = {"height": round(look.px(height))} | ({"width": round(look.px(width))} if look.export else {})
     return Drawn(layer=list(layers), description=alt_text, config=config(look), **size)
 
 

@@ -288,7 +288,7 @@ def heading(text: str, side: str, color: str, look: Look) -> Any:
     narrow, left = "width < 420", side == "left"
     place = f"{narrow} ? {'0' if left else 'width'} : width {'/ 3' if left else '* 2 / 3'}"
     outward, inward = ("'left'", "'right'") if left else ("'right'", "'left'")
-    at = {"x": alt.XValue(alt.ExprRef(place)), "y": alt.YValue(-look.px(10))}
+    at: dict[str, Any] = {"x": alt.XValue(alt.ExprRef(place)), "y": alt.YValue(-look.px(10))}
     return (
         alt.Chart(pd.DataFrame({"text": [text]}))
         .encode(text=alt.Text("text:N"), **at)

@@ -23,6 +23,7 @@ UNITS = ("words", "pieces")
 MEASURES = ("sum", "largest")  # of a head's attributions: what it adds in all, and the paper's measure of importance
 STRONGEST = "strongest"  # the code for the head with the largest weight on a word
 TENTH = 0.1
+CLOSE = 0.001  # an error of completeness that is small
 TOLD = 5  # cells that a list names
 
 
@@ -269,6 +270,13 @@ def measured(model_name: str) -> pd.DataFrame:
         place = {"layer": layer + 1, "head": head + 1}
         rows.append(place | {"mean": found.mean, "low": found.low, "high": found.high, "n": found.n})
     return pd.DataFrame(rows)
+
+
+def inexact(model_name: str) -> tuple[int, float]:
+    """In how many texts of the test split the attributions of some layer miss their sum by more than `CLOSE`, and the largest
+    miss."""
+    errors = resources.results("attribution", model_name).filter(regex=r"^layer\d+:error$").max(axis=1)
+    return int((errors > CLOSE).sum()), float(errors.max())
 
 
 def grid(table: pd.DataFrame) -> np.ndarray:

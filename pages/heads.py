@@ -300,7 +300,10 @@ def test_taus(here: Here, choice: Choice) -> None:
     with exhibits.figure(here, "test", t("all.test")) as frame:
         where = evidence.provenance(resources.results("attribution", choice.model), t)
         table = resources.table(contributions.measured, choice.model)
-        values, caption = contributions.grid(table), t("tau.test_caption", **where)
+        many, miss = contributions.inexact(choice.model)
+        close, largest = (tokens.number(value, 3) for value in (contributions.CLOSE, miss))
+        sums = {"inexact": texts.count(many), "close": close, "largest": largest}
+        values, caption = contributions.grid(table), t("tau.test_caption", **where, **sums)
         grid = Grid("test", values, caption, None, signed=True, largest=1.0, table=table)
         st.html(grid.legend)
         show_grid(here, frame, grid, t("tau.source"))

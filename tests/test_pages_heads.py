@@ -41,7 +41,7 @@ def html(app: Any) -> str:
     return "".join(block.proto.body for block in app.get("html"))
 
 
-def test_the_guess_comes_before_the_result() -> None:
+def test_the_guess_comes_before_the_result(no_tables: Path) -> None:
     app = page(mode="study")
     assert list(faults(app)) == [] and len(charts(app)) == 2 and len(maps(app)) == 1
     assert "τ =" not in told(app) and "Most contributes" not in told(app)
@@ -136,13 +136,15 @@ def test_before_the_test_set_is_run_it_says_so(no_tables: Path) -> None:
 def test_the_test_set_is_shown_head_by_head(no_tables: Path) -> None:
     card = registry.cards()[MODEL]
     names = [contributions.column(layer, head) for layer in range(card.layers) for head in range(card.heads)]
-    table = pa.Table.from_pandas(pd.DataFrame({name: [0.25, 0.5, 0.75] for name in names}))
+    errors = {f"layer{layer}:error": [0.0, 0.02, 0.0005] for layer in range(card.layers)}
+    table = pa.Table.from_pandas(pd.DataFrame({name: [0.25, 0.5, 0.75] for name in names} | errors))
     provenance = {"data": "sst2", "split": "test", "n": 3, "command": "python -m core experiment attribution"}
     path = tables.path_of("attribution", MODEL)
     path.parent.mkdir(parents=True)
     pq.write_table(table.replace_schema_metadata({b"provenance": json.dumps(provenance).encode()}), path)
     app = page()
     assert list(faults(app)) == [] and "SST, test, n = 3" in said(app)
+    assert "by more than 0.001: 1 (largest error: 0.020)" in said(app)
     assert len(charts(app)) == 6
 
 

@@ -38,7 +38,8 @@ def compared(here: Here) -> None:
         values = {"best": t(f"kinds.{best['attention']}"), "score": f"{best['bleu']:.1f}", "none": f"{float(none.iloc[0]):.1f}"}
         st.markdown(t("kinds.reading", **values))
         caption = t("kinds.caption", epochs=measured.EPOCHS, n=texts.count(int(table["n_test"].iloc[0])))
-        full = rows[["group", "mean", "low", "high", "n", "loss", "validation_bleu", "epochs", "parameters", "cpu_seconds"]]
+        trained = ["loss", "validation_bleu", "epochs", "parameters", "cpu_seconds"]
+        full = rows[["group", "mean", "low", "high", "n", "recall", "aer", *trained]]
         exhibit = Exhibit("kinds", caption, t("kinds.source"), {"": full}, lambda look: draw(look=look), alt)
         exhibits.show(here, frame, exhibit, t("kinds.note"))
 

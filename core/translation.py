@@ -6,14 +6,14 @@ refused; what is unknown, cut off or not finished is said in a note.
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from core import dates, pairs
-from core.interventions import keep
+from core.interventions import keep, uniform
 from core.models import vocabulary as vocab
 from core.models.decoder import NEVER
 from core.models.translator import Translator
@@ -81,6 +81,9 @@ def shuffled(seed: int) -> At:
         return shuffle
 
     return at
+
+
+CHANGES: Mapping[str, At] = {"own": lambda mask: keep, "uniform": uniform, "shuffled": shuffled(0)}
 
 
 def _notes(

@@ -23,7 +23,7 @@ from core.models.perceiver import Perceiver, PerceiverCard
 from core.models.text_model import TextModel
 from core.models.translator import TranslatorCard
 from core.reading import Reading, read
-from core.translation import Translation, translate
+from core.translation import CHANGES, Translation, translate
 from core.types import Card, Kind, Refusal
 
 VERSION = 1  # raise it when a function's answer changes its meaning or its fields
@@ -182,13 +182,13 @@ def _translator(name: str, weights: str) -> translator.Translator:
     return translator.load(name)
 
 
-def translated(name: str, text: str, waiting: Waiting | None = None) -> Translation:
-    """What a translator writes for a text, from the cache or computed inside the gate. Refuses a translator that is still to
-    be trained, and what `translate` refuses."""
+def translated(name: str, text: str, waiting: Waiting | None = None, change: str = "own") -> Translation:
+    """What a translator writes for a text under one of `CHANGES`, from the cache or computed inside the gate. Refuses a
+    translator that is still to be trained, and what `translate` refuses."""
     if name not in translators():
         sentence = f"The translator {name} is still to be trained: `python -m core train {name}`."
         raise Refusal("no_translator", sentence, model=name)
-    key = (name, translators()[name].weights_sha256, text, VERSION)
+    key = (name, translators()[name].weights_sha256, text, change, VERSION)
     try:
         return _translated(*key, _admitted=False)
     except _NotYet:
@@ -199,10 +199,10 @@ def translated(name: str, text: str, waiting: Waiting | None = None) -> Translat
 
 
 @st.cache_data(max_entries=500, show_spinner=False)
-def _translated(name: str, weights: str, text: str, version: int, *, _admitted: bool) -> Translation:
+def _translated(name: str, weights: str, text: str, change: str, version: int, *, _admitted: bool) -> Translation:
     if not _admitted:
         raise _NotYet
-    return translate(_translator(name, weights), text)
+    return translate(_translator(name, weights), text, at=CHANGES[change])
 
 
 def table(function: Callable[..., pd.DataFrame], *names: str) -> pd.DataFrame:

@@ -53,6 +53,15 @@ def test_a_caption_becomes_german(ask) -> None:
 
 
 @needs_dates
+def test_its_weights_are_made_equal_or_dealt_out_anew(ask) -> None:
+    asked = ("translate", "--model", DATES, "--text", "17 March 1998", "--weights")
+    own, uniform, shuffled = (ask(*asked, name) for name in ("own", "uniform", "shuffled"))
+    assert all(weight == pytest.approx(1 / len(uniform["tokens"]), abs=1e-6) for row in uniform["attention"] for weight in row)
+    assert sorted(shuffled["attention"][0]) == pytest.approx(sorted(own["attention"][0]), abs=1e-6)
+    assert shuffled["attention"][0] != own["attention"][0]
+
+
+@needs_dates
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

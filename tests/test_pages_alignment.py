@@ -11,6 +11,7 @@ from tests.test_pages import faults, opened, said
 
 READERS = {"dates": DATES, "german": GERMAN}
 has_dates = pytest.mark.skipif(DATES.model not in translator.cards(), reason="no translator of dates: make models")
+has_german = pytest.mark.skipif(GERMAN.model not in translator.cards(), reason="no translator of captions: make models")
 
 
 def page(lang: str = "en", mode: str = "lecture", **keys: str):
@@ -82,3 +83,13 @@ def test_unknown_values_of_the_link_are_named() -> None:
     app = page(chapter="nonsense", date="x" * 200)
     assert list(faults(app)) == []
     assert "nonsense" in said(app)
+
+
+@has_german
+def test_one_sentence_is_written_under_three_kinds_of_weights_once_the_guess_is_made() -> None:
+    app = page(mode="study", chapter="moved", sentence="Two dogs run through the snow .")
+    assert not any("Zwei Hunde" in block.value for block in app.markdown)
+    app = page(mode="lecture", chapter="moved", sentence="Two dogs run through the snow .")
+    lines = [block.value for block in app.markdown if block.value.startswith(("its own weights", "uniform", "shuffled"))]
+    assert list(faults(app)) == [] and len(set(lines)) == 3
+    assert "Zwei Hunde" in lines[0]

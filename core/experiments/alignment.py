@@ -18,7 +18,7 @@ from typing import Any
 import pandas as pd
 import torch
 
-from core import copying, data, interventions, pairs, translators
+from core import copying, data, pairs, translators
 from core.experiments.cases import Row
 from core.experiments.tables import RESULTS, keep, path_of
 from core.models import registry, translator
@@ -29,7 +29,7 @@ from core.models.transformer_translator import TransformerTranslator
 from core.models.translator import Translator
 from core.training import Intervene, as_it_is, evaluate
 from core.translating import At, fit, loss_of, write
-from core.translation import shuffled
+from core.translation import CHANGES, shuffled
 from core.types import Batch, Intervention, Pair, Refusal
 
 GERMAN, REVIEWS = "multi30k/gru-additive", "sst2/bilstm-additive"
@@ -194,15 +194,10 @@ def totals(rows: Sequence[Row]) -> Row:
 
 
 def _rewired(folder: Path) -> Parts:
-    changes: dict[str, tuple[int, At]] = {"own": (0, lambda mask: interventions.keep), "uniform": (0, uniformly)}
+    changes: dict[str, tuple[int, At]] = {name: (0, CHANGES[name]) for name in ("own", "uniform")}
     changes |= {f"shuffled-{draw}": (draw, shuffled(draw)) for draw in range(DRAWS)}
     parts: Parts = {f"german-{name}": partial(rewritten, name, draw, at) for name, (draw, at) in changes.items()}
     return parts | {f"reviews-{name}": partial(reclassified, name, draw, at) for name, (draw, at) in changes.items()}
-
-
-def uniformly(mask: torch.Tensor) -> Intervention:
-    """Equal weights on all words."""
-    return interventions.uniform(mask)
 
 
 def rewritten(name: str, draw: int, at: At) -> list[Row]:

@@ -1,12 +1,18 @@
-"""Fifth chapter: does it matter where a trained translator looks? Its weights made uniform or shuffled while it writes."""
+"""Fifth chapter: does it matter where a trained translator looks? Its weights made uniform or shuffled while it writes.
+
+Over the test set, after a guess; then on a sentence of the reader's own.
+"""
 
 from functools import partial
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
+from core.translation import CHANGES
 from dashboard import charts, controls, exhibits, resources, shell, texts, tokens
-from dashboard.alignment import measured
+from dashboard.alignment import measured, writing
+from dashboard.alignment.typed import GERMAN
 from dashboard.exhibits import Exhibit
 from dashboard.shell import Here
 
@@ -14,10 +20,17 @@ OPTIONS = ("little", "half", "most")
 
 
 def show(here: Here) -> None:
+    """The test set, and one sentence once the guess is made."""
+    if not here.lecture:
+        st.markdown(here.t("moved.idea"))
+    test_set(here)
+    if controls.revealed(here, "moved"):
+        one_sentence(here)
+
+
+def test_set(here: Here) -> None:
     """The share of its score that each model keeps, after a guess."""
     t = here.t
-    if not here.lecture:
-        st.markdown(t("moved.idea"))
     with shell.guarded(here), exhibits.figure(here, "moved", t("moved.title")) as frame:
         table = resources.table(measured.kept)
         option = controls.guess(here, "moved", t("moved.question"), {name: t(f"moved.{name}") for name in OPTIONS}).option
@@ -55,3 +68,18 @@ def show(here: Here) -> None:
         caption = t("moved.caption", **counts)
         exhibit = Exhibit("moved", caption, t("moved.source"), {"": full}, lambda look: draw(look=look), alt)
         exhibits.show(here, frame, exhibit, t("moved.note"))
+
+
+def one_sentence(here: Here) -> None:
+    """What the translator writes for one sentence with its own weights, equal ones and shuffled ones."""
+    t = here.t
+    text = writing.field(here, GERMAN)
+    with shell.guarded(here), exhibits.figure(here, "moved-one", t("moved.one")) as frame:
+        with shell.computing(here, 120) as waiting:
+            found = {change: resources.translated(GERMAN.model, text, waiting, change) for change in CHANGES}
+        shell.show_notes(here, found["own"].notes)
+        lines = pd.DataFrame([{"group": t(f"moved.{change}"), "text": one.text} for change, one in found.items()])
+        for line in lines.to_dict("records"):
+            st.markdown(f"{line['group']}: **{writing.quoted(line['text'])}**")
+        exhibit = Exhibit("moved-one", t("moved.one_caption"), writing.source(here, GERMAN), {"": lines})
+        exhibits.show(here, frame, exhibit)

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from core.agreement import bootstrap_mean
 from core.attattr.attribution import attribution
+from core.attattr.heads import without_each
 from core.attattr.matching import agreements, idle
 from core.attattr.merging import names, to_words
 from core.models.transformer import Transformer
@@ -20,7 +21,8 @@ from dashboard import frames, resources, texts, tokens
 from dashboard.texts import Texts
 
 UNITS = ("words", "pieces")
-MEASURES = ("sum", "largest")  # of a head's attributions: what it adds in all, and the paper's measure of importance
+MASKED = "masked"  # what is lost without a head: no attribution, but what attribution should tell
+MEASURES = ("sum", "largest", MASKED)  # what a head's attributions add in all, the paper's measure of importance, and the check
 STRONGEST = "strongest"  # the code for the head with the largest weight on a word
 TENTH = 0.1
 CLOSE = 0.001  # an error of completeness that is small
@@ -53,6 +55,7 @@ class Sentence:
     prob: float
     difference: tuple[float, ...]  # of each layer: how far p falls when its attention is set to zero
     error: float  # the largest distance, over layers, of the attributions from adding up to that
+    masked: np.ndarray  # how far p falls when a head alone is masked, "layer head"
     words: Cells
     pieces: Cells
     notes: tuple[Note, ...]
@@ -92,7 +95,8 @@ def seen(model: Transformer, reading: Reading, *, target: str | None = None) -> 
         prob = model.run(batch).logits.softmax(-1)[0]
     predicted = int(prob.argmax())
     wanted = target_id(model.card, target, predicted)
-    found = attribution(model, batch, target=torch.tensor([wanted], device=batch.ids.device))
+    target_ids = torch.tensor([wanted], device=batch.ids.device)
+    found, (_, lost) = attribution(model, batch, target=target_ids), without_each(model, batch, target_ids)
     return Sentence(
         prediction=dict(zip(labels, prob.tolist(), strict=True)),
         predicted=labels[predicted],
@@ -100,6 +104,7 @@ def seen(model: Transformer, reading: Reading, *, target: str | None = None) -> 
         prob=float(found.prob[0]),
         difference=tuple(found.difference[0].tolist()),
         error=float(found.error.max()),
+        masked=lost[0].float().cpu().numpy(),
         words=_words(model, batch, found.attention, found.attribution),
         pieces=_cells(model.pieces(batch)[0], (~batch.mask[0]).tolist(), found.attention[0], found.attribution[0]),
         notes=reading.notes,

@@ -97,7 +97,7 @@ PAGES: dict[str, Page] = {
             "layer": ("strongest", *map(str, range(1, 49))),
             "head": ("strongest", *map(str, range(1, 65))),
             "units": ("words", "pieces"),
-            "measure": ("sum", "largest"),
+            "measure": ("sum", "largest", "masked"),
         },
         kind=Transformer,
     ),

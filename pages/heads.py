@@ -154,9 +154,9 @@ def overview(here: Here, view: View) -> None:
 
 
 def all_contributions(here: Here, view: View) -> None:
-    """What each head contributes, all its attributions together or the largest one."""
+    """What each head contributes, all its attributions together or the largest one, or what is lost without it."""
     t, found, measure = here.t, view.found, here.key("measure")
-    values = contributions.contributions_of(view.cells, measure)
+    values = found.masked if measure == contributions.MASKED else contributions.contributions_of(view.cells, measure)
     said = {"label": t.label(found.target), "layers": contributions.added(t, found), "error": contributions.error_of(found)}
     small_grid(here, Grid(measure, values, t(f"all.{measure}_caption", **said), view.at, signed=True, exponent=0.5))
 

@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from core.attattr.attribution import attribution
+from core.attattr.heads import mask
 from core.reading import read
 from core.types import Refusal
 from dashboard import contributions, resources, texts
@@ -76,6 +78,11 @@ def test_merged_or_not_the_layers_add_up_to_the_same() -> None:
         assert part.attribution.sum((1, 2, 3)) == pytest.approx(own.attribution[0].sum((1, 2, 3)).numpy(), abs=1e-5)
         assert np.allclose(part.attention.sum(-1), 1, atol=1e-5)
     assert found.error == pytest.approx(float(own.error.max()), abs=1e-5)
+    kept = torch.ones(LAYERS, HEADS)
+    kept[1, 0] = 0
+    without = model.run(model.encode([reading.example]), intervene=mask(kept)).logits.softmax(-1)[0]
+    lost = found.prob - float(without[model.card.task.labels.index(found.target)])
+    assert found.masked.shape == (LAYERS, HEADS) and found.masked[1, 0] == pytest.approx(lost, abs=1e-6)
     assert found.target == found.predicted and found.prob == pytest.approx(found.prediction[found.target], abs=1e-5)
 
 
@@ -85,6 +92,7 @@ def test_another_label_has_the_opposite_contributions() -> None:
     reading = read(model, TEXT)
     one, other = (contributions.seen(model, reading, target=label) for label in model.card.task.labels)
     assert np.allclose(one.words.attribution, -other.words.attribution, atol=1e-5)
+    assert np.allclose(one.masked, -other.masked, atol=1e-6) and np.abs(one.masked).max() > 0
     assert one.words.tau == other.words.tau and one.prob + other.prob == pytest.approx(1, abs=1e-5)
     with pytest.raises(Refusal):
         contributions.seen(model, reading, target="maybe")

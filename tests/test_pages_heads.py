@@ -89,6 +89,9 @@ def test_another_label_and_another_measure_change_the_contributions() -> None:
     largest = page(heads_measure="largest")
     assert charts(largest)[1] != charts(own)[1] and list(faults(largest)) == []
     assert "largest attribution in each head" in said(largest)
+    masked = page(heads_measure="masked")
+    assert charts(masked)[1] not in (charts(own)[1], charts(largest)[1]) and list(faults(masked)) == []
+    assert "when one head alone is masked" in said(masked)
 
 
 def test_a_long_text_is_drawn_in_part_and_says_so() -> None:

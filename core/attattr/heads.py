@@ -24,6 +24,7 @@ from torch import Tensor
 
 from core import importance
 from core.attattr.attribution import NODES, attribution
+from core.models.batches import repeat
 from core.models.transformer import Transformer
 from core.types import Batch, Intervention, Refusal, Weights
 
@@ -57,7 +58,7 @@ def head_scores(model: Transformer, batch: Batch, *, nodes: int = NODES) -> Head
     """Every head of the model under every criterion but chance, for the gold labels. Refuses examples without one."""
     gold = _gold(batch)
     found = attribution(model, batch, target=gold, nodes=nodes)
-    accuracy, prob = _without_each(model, batch, gold)
+    accuracy, prob = without_each(model, batch, gold)
     return HeadScores(
         attribution=_largest(batch, found.attribution),
         taylor=_taylor(model, batch, gold),
@@ -89,20 +90,22 @@ def _taylor(model: Transformer, batch: Batch, gold: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def _without_each(model: Transformer, batch: Batch, gold: Tensor) -> tuple[Tensor, Tensor]:
-    """What masking each head alone costs: in right answers and in the gold label's probability."""
-    run = model.run(batch)
-    before, prob = run.logits.argmax(-1) == gold, importance.target_prob(run.logits, gold)
-    accuracy, lost = [], []
+def without_each(model: Transformer, batch: Batch, target: Tensor) -> tuple[Tensor, Tensor]:
+    """What masking each head alone costs, "batch layer head": in right answers where `target` ("batch") is right, and in its
+    probability. The heads of a layer are masked side by side, in one run of the layers from it on."""
+    run, heads = model.run(batch), model.card.heads
+    before, prob = run.logits.argmax(-1) == target, importance.target_prob(run.logits, target)
+    copies, wanted = repeat(batch, heads), target.repeat(heads)
+    answers, lost = [], []
     for layer in range(model.n_layers):
-        for head in range(model.card.heads):
-            kept = torch.ones(model.n_layers, model.card.heads, device=batch.ids.device)
-            kept[layer, head] = 0
-            after = model.run(batch, states=run.states[:, layer], start=layer, intervene=mask(kept)).logits
-            accuracy.append(before.long() - (after.argmax(-1) == gold).long())
-            lost.append(prob - importance.target_prob(after, gold))
-    shape = (model.n_layers, model.card.heads)
-    return torch.stack(accuracy, -1).unflatten(-1, shape), torch.stack(lost, -1).unflatten(-1, shape)
+        kept = torch.ones(heads, model.n_layers, heads, device=batch.ids.device)
+        kept[:, layer] -= torch.eye(heads, device=kept.device)
+        one_gone = mask(kept.repeat_interleave(len(target), 0))
+        after = model.run(copies, states=run.states[:, layer].repeat(heads, 1, 1), start=layer, intervene=one_gone).logits
+        still, left = after.argmax(-1) == wanted, importance.target_prob(after, wanted)
+        answers.append(before.long()[:, None] - still.long().unflatten(0, (heads, -1)).T)
+        lost.append(prob[:, None] - left.unflatten(0, (heads, -1)).T)
+    return torch.stack(answers, 1), torch.stack(lost, 1)
 
 
 def importances(scores: HeadScores) -> dict[str, Tensor]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import torch
-from torch import Tensor
 
 from core import data, importance
 from core.agreement import kendall
@@ -21,7 +20,6 @@ from core.types import Batch, Example
 PAIRS = tuple(combinations(rivals.RIVALS, 2))
 RATED = (*rivals.RIVALS, "random")
 TIES = {"leave_one_out": 1e-6}  # in single precision smaller differences are rounding
-TOGETHER = 8  # examples; more would only hold more of their gradients
 CHANCE_SEED = 0
 PAIRED = 300  # of the pairs of a test split, which take several times as long as a sentence
 SETTINGS: Row = {
@@ -48,21 +46,20 @@ def compared(model: Transformer, examples: Sequence[Example]) -> list[Row]:
 
     For the predicted label. Methods that know for or against put the words that speak for it first. DeYoung et al. 2020, §4.2.
     """
-    return [row for start in range(0, len(examples), TOGETHER) for row in _rows(model, examples[start : start + TOGETHER])]
+    return [_row(model, example) for example in examples]
 
 
-def _rows(model: Transformer, examples: Sequence[Example]) -> list[Row]:
-    batch = model.encode(examples)
+def _row(model: Transformer, example: Example) -> Row:
+    batch = model.encode([example])  # alone: its nodes and its words are batches enough, and nothing is padded
     with torch.no_grad():
         prob = importance.probabilities(model.run(batch).logits)
     found = attribution(model, batch, target=prob.argmax(-1))
     scores = rivals.compare(model, batch, prob.argmax(-1), found=found)
-    rows = cases(batch, prob.cpu(), found.attention.amax((1, 2, 3, 4)).tolist())
-    for i, (row, example) in enumerate(zip(rows, batch.examples, strict=True)):
-        own = {name: one.words[i] for name, one in scores.items()}
-        row |= {"n_rated": debate.rated(model, example)}
-        row |= agreements(own) | faithful(model, example, own) | _layers(batch, found, i) | _heads(batch, found, i)
-    return rows
+    (row,) = cases(batch, prob.cpu(), found.attention.amax((1, 2, 3, 4)).tolist())
+    (example,) = batch.examples
+    own = {name: one.words[0] for name, one in scores.items()}
+    row |= {"n_rated": debate.rated(model, example)}
+    return row | agreements(own) | faithful(model, example, own) | _layers(batch, found) | _heads(found)
 
 
 def agreements(scores: dict[str, list[float]]) -> Row:
@@ -88,25 +85,18 @@ def faithful(model: Transformer, example: Example, scores: dict[str, list[float]
     return made
 
 
-def _layers(batch: Batch, found: Attribution, i: int) -> Row:
+def _layers(batch: Batch, found: Attribution) -> Row:
     """Error, and the shares of special tokens as keys: mean weight over heads and queries, and part of Σ|Attr|."""
-    special, n = ~batch.mask[i, : int(batch.present[i].sum())], int(batch.present[i].sum())
-    weights, parts = found.attention[i, :, :, :n, :n], found.attribution[i, :, :, :n, :n].abs()
+    special, weights, parts = ~batch.mask[0], found.attention[0], found.attribution[0].abs()
     taken = weights[..., special].sum(-1).mean((1, 2)).tolist()
     given = (parts[..., special].sum((1, 2, 3)) / parts.sum((1, 2, 3)).clamp(min=torch.finfo(parts.dtype).tiny)).tolist()
     made: Row = {}
-    for layer, error in enumerate(found.error[i].tolist()):
+    for layer, error in enumerate(found.error[0].tolist()):
         name = f"layer{layer}"
         made |= {f"{name}:error": error, f"{name}:special": taken[layer], f"{name}:special_attribution": given[layer]}
     return made
 
 
-def _heads(batch: Batch, found: Attribution, i: int) -> Row:
-    n = int(batch.present[i].sum())
-    taus = matching.agreements(_own(found.attention, i, n), _own(found.attribution, i, n))
+def _heads(found: Attribution) -> Row:
+    taus = matching.agreements(found.attention[0].cpu(), found.attribution[0].cpu())
     return {f"tau {layer}.{head}": tau for layer, heads in enumerate(taus) for head, tau in enumerate(heads)}
-
-
-def _own(matrices: Tensor, i: int, n: int) -> Tensor:
-    """One example's "layer head query key" without padding."""
-    return matrices[i, :, :, :n, :n].cpu()

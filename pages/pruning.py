@@ -210,7 +210,8 @@ def curve(here: Here, view: View, about: str) -> None:
 
     with exhibits.head(here, t("curve.title"), small=True) as frame:
         shown = table.assign(series=[t(f"criterion.{name}") for name in table["series"]])
-        caption = t("curve.caption", criterion=t(f"criterion.{view.criterion}"), measured=measured, seed=here.link.seed)
+        said_of = "curve.caption" if len(view.names) > 1 else "curve.caption_alone"
+        caption = t(said_of, criterion=t(f"criterion.{view.criterion}"), measured=measured, seed=here.link.seed)
         exhibits.show(here, frame, Exhibit("curve", caption, t("curve.source"), {"": shown}, draw, alt), t("curve.note"))
 
 

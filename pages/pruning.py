@@ -237,7 +237,8 @@ def accuracy(here: Here, choice: Choice, view: View | None) -> None:
             return drawn(published=point, look=look)
 
         spare, chance = (pruned.spare(table, name) for name in (criterion, CHANCE))
-        st.markdown(t("accuracy.reading", criterion=names[criterion], spare=spare, chance=chance))
+        reading = "accuracy.reading_chance" if criterion == CHANCE else "accuracy.reading"
+        st.markdown(t(reading, criterion=names[criterion], spare=spare, chance=chance))
         caption = t("accuracy.caption", criterion=names[criterion], **where)
         shown = table.assign(series=[names[name] for name in table["series"]])
         notes = [pruned.published_note(t, choice.model), t("accuracy.note")]

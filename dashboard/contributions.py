@@ -292,4 +292,5 @@ def grid(table: pd.DataFrame) -> np.ndarray:
 def listed(cells: Cells, at: tuple[int, int], places: Sequence[tuple[int, int]]) -> list[tuple[str, str, str, str]]:
     """For `matrix.pairs_html`: two tokens, weight and attribution of each cell, as they are read."""
     words, weights, found = cells.tokens, cells.attention[at], cells.attribution[at]
-    return [(words[q], words[k], tokens.number(float(weights[q, k])), tokens.fine(float(found[q, k]))) for q, k in places]
+    numbers = [(tokens.number(float(weights[q, k])), tokens.fine(float(found[q, k]))) for q, k in places]
+    return [(tokens.nth(words, q), tokens.nth(words, k), *two) for (q, k), two in zip(places, numbers, strict=True)]

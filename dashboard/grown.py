@@ -130,7 +130,7 @@ def effects(cut: dict[str, list[tuple[Place, ...]]], probs: Sequence[float], pro
 
 def named(t: Texts, level: Level, edge: Edge) -> str:
     """An edge as it is read: its layer, who is read, by whom."""
-    words = [tokens.readable(level.names[place]) for place in (edge.source, edge.reader)]
+    words = [tokens.nth(level.names, place) for place in (edge.source, edge.reader)]
     return f"{edge.layer + 1}: {words[0]} → {words[1]}"
 
 
@@ -141,11 +141,12 @@ def ids(edges: Sequence[Edge]) -> list[str]:
 
 def reading_of(t: Texts, level: Level, grown: Tree, layers: int) -> str:
     """The tree in a sentence or two, or why there is none."""
-    root = texts.plain(level.names[grown.root]) if grown.root is not None else ""
+    root = texts.plain(tokens.nth(level.names, grown.root)) if grown.root is not None else ""
     if grown.why:
         return t(f"why.{grown.why}", root=root)
     best = max(grown.edges, key=lambda edge: edge.weight)
-    values = {"source": texts.plain(level.names[best.source]), "reader": texts.plain(level.names[best.reader])}
+    ends = {"source": best.source, "reader": best.reader}
+    values = {name: texts.plain(tokens.nth(level.names, place)) for name, place in ends.items()}
     values |= {"layer": str(best.layer + 1), "weight": tokens.fine(best.weight)}
     return t("reading.tree", root=root, n=len(grown.edges), layers=layers - 1, **values)
 

@@ -27,6 +27,7 @@ LONGEST = 300  # characters of an own text or query that a link carries
 SAMPLE = "sample:"
 DEFAULT_MODELS = {"en": ("sst2/bilstm-additive", "sst2/self-attention", "sst2/minilm"), "ko": ("nsmc/bilstm-additive",)}
 SEEDS = range(2**31)
+WHOLE = {"lang", "mode", "model", "text"}  # what every address says that a page has written
 
 Samples = Callable[[str], Sequence[str]]  # a model's name -> the ids of the sentences that suit it
 
@@ -121,10 +122,19 @@ def opened(cards: Mapping[str, Card], samples: Samples, own_keys: Mapping[str, S
     before: Link | None = state.get("link")
     if before is None or codes != state.get("link_written"):
         locale = st.context.locale
+        before = left(before, state.get("link_written", {}), codes) if before else None
         state["link"], state["link_notes"] = read(
             codes, locale=locale, cards=cards, samples=samples, own_keys=own_keys, before=before
         )
     return state["link"]
+
+
+def left(before: Link, written: Mapping[str, str], codes: Mapping[str, str]) -> Link:
+    """The link before, without what the address said then and a whole address no longer says: the back button leads to a
+    setting's default too. An address that is typed in part, or of a page that was only walked to, takes nothing away."""
+    gone = set(written) - set(codes) if set(codes) >= WHOLE else set()
+    target, seed = "" if "target" in gone else before.target, 0 if "seed" in gone else before.seed
+    return replace(before, target=target, seed=seed, keys={k: v for k, v in before.keys.items() if k not in gone})
 
 
 def suit(cards: Mapping[str, Card], usable: Sequence[str], samples: Samples) -> None:

@@ -166,7 +166,9 @@ def _beside(words: Sequence[str], title: str | None, special: Collection[int], t
     limit: Any = look.px(LABELS)
     if not look.export:
         limit = alt.ExprRef(f"containerSize()[0] < {NARROW} ? {look.px(LABELS) * CUT:.0f} : {look.px(LABELS):.0f}")
+    # the title ends where the cells begin: beside narrow columns it would run into the name of the first one
     small = {"labelFontSize": _small(look), "labelColor": _colored(special, look)} if turned else {}
+    small |= {"titleAlign": "right", "titleX": -look.px(6)} if turned else {}
     return word_axis(words, title=title, labelLimit=limit, **small)
 
 

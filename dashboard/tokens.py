@@ -120,6 +120,12 @@ def readable(word: str) -> str:
     return shown if shown.strip() else "\u00a0"
 
 
+def nth(words: Sequence[str], place: int) -> str:
+    """The word at a place as it can be shown; of several alike, which of them it is, since a list has no columns to tell."""
+    alike = [i for i, word in enumerate(words) if word == words[place]]
+    return readable(words[place]) + (f" ({alike.index(place) + 1})" if len(alike) > 1 else "")
+
+
 def right_to_left(words: Sequence[str]) -> bool:
     """Whether most letters are of a script written from the right."""
     kinds = [unicodedata.bidirectional(c) for word in words for c in word]

@@ -210,7 +210,8 @@ def curve(here: Here, view: View, about: str) -> None:
 
     with exhibits.head(here, t("curve.title"), small=True) as frame:
         shown = table.assign(series=[t(f"criterion.{name}") for name in table["series"]])
-        caption = t("curve.caption", criterion=t(f"criterion.{view.criterion}"), measured=measured, seed=here.link.seed)
+        said_of = "curve.caption" if len(view.names) > 1 else "curve.caption_alone"
+        caption = t(said_of, criterion=t(f"criterion.{view.criterion}"), measured=measured, seed=here.link.seed)
         exhibits.show(here, frame, Exhibit("curve", caption, t("curve.source"), {"": shown}, draw, alt), t("curve.note"))
 
 
@@ -236,7 +237,8 @@ def accuracy(here: Here, choice: Choice, view: View | None) -> None:
             return drawn(published=point, look=look)
 
         spare, chance = (pruned.spare(table, name) for name in (criterion, CHANCE))
-        st.markdown(t("accuracy.reading", criterion=names[criterion], spare=spare, chance=chance))
+        reading = "accuracy.reading_chance" if criterion == CHANCE else "accuracy.reading"
+        st.markdown(t(reading, criterion=names[criterion], spare=spare, chance=chance))
         caption = t("accuracy.caption", criterion=names[criterion], **where)
         shown = table.assign(series=[names[name] for name in table["series"]])
         notes = [pruned.published_note(t, choice.model), t("accuracy.note")]

@@ -27,6 +27,7 @@ from dashboard import (
     own_model,
     quality,
     resources,
+    rivalry,
     shell,
     texts,
     tokens,
@@ -141,7 +142,7 @@ def drawing(here: Here, view: View) -> None:
             most=grown.SHOWN,
         )
         values = {"tau": here.key("tau"), "cost": here.key("lambda"), "n": len(level.names), "label": t.label(view.seen.target)}
-        values |= {"units": t(f"tree.{view.units}", n=len(level.names)), "error": f"{view.seen.error:.0e}"}
+        values |= {"units": t(f"tree.{view.units}", n=len(level.names)), "error": rivalry.error_of((view.seen.error,))}
         caption = t("tree.caption", **values)
         part = t("tree.part", n=len(level.names)) if len(level.names) > grown.SHOWN else ""
         exhibit = Exhibit("tree", caption, t("tree.source"), {"": data}, lambda look: draw(look=look), alt)

@@ -143,6 +143,17 @@ def test_missing_codes_keep_what_was_chosen_before() -> None:
     assert read({"lang": "en"}, before=before)[0] == replace(before, lang="en")
 
 
+def test_the_back_button_leads_to_defaults_too() -> None:
+    whole = {"lang": "en", "mode": "study", "model": "snli/average-additive", "text": "sample:pair-01"}
+    keys = {"agreement_graph": "uncut", "trained_adversary_lambda": "1"}
+    before = Link("en", "study", whole["model"], sample="pair-01", target="neutral", seed=5, keys=keys)
+    written = link.write(before, "agreement")
+    back = link.left(before, written, whole)
+    assert (back.target, back.seed, back.keys) == ("", 0, {"trained_adversary_lambda": "1"})
+    assert link.left(before, written, {}) == link.left(before, written, {"lang": "ko"}) == before
+    assert link.left(before, written, written) == before
+
+
 def test_another_model_in_the_link_lets_the_old_target_and_sample_go() -> None:
     before = Link("en", "study", "snli/average-additive", sample="pair-01", target="neutral")
     found, notes = read({"model": "sst2/bilstm-additive"}, before=before)

@@ -168,6 +168,11 @@ def test_controls_and_nothing_stay_visible() -> None:
     assert tokens.readable("a\x00b") == "a□b" and tokens.readable("") == tokens.readable(" ") == "\u00a0"
 
 
+def test_words_alike_are_told_apart_by_their_turn() -> None:
+    words = ["good", "bad", "good", ""]
+    assert [tokens.nth(words, place) for place in range(4)] == ["good (1)", "bad", "good (2)", "\u00a0"]
+
+
 def test_a_strip_of_arabic_runs_from_the_right() -> None:
     page = strips([Row("a", [1.0, 0.5])], ["مرحبا", "hi"], language="ar")
     assert [a.get("dir") for _, a in page.tags if a.get("role") == "img"] == ["rtl"]

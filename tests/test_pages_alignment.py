@@ -3,7 +3,7 @@
 import pytest
 
 from core.models import translator
-from dashboard import texts
+from dashboard import exhibits, texts
 from dashboard.alignment.keys import CHAPTERS
 from dashboard.alignment.typed import DATES, GERMAN
 from dashboard.link import LANGUAGES
@@ -77,6 +77,16 @@ def test_an_example_is_picked_and_a_step_that_is_not_there_is_the_first() -> Non
     app.selectbox(key="alignment-dates-example").set_value("31.12.1999").run()
     assert list(faults(app)) == []
     assert any("1999" in block.value for block in app.markdown)
+
+
+@has_dates
+def test_files_name_the_translator_and_not_the_model_of_other_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(
+        exhibits, "show", lambda here, _, shown, *notes: asked.append(exhibits.settings_of(here, shown)["model"])
+    )
+    assert list(faults(page(chapter="dates"))) == []
+    assert asked == [DATES.model, DATES.model]
 
 
 def test_unknown_values_of_the_link_are_named() -> None:

@@ -267,6 +267,17 @@ def test_a_reader_of_korean_reviews_keeps_the_model_until_english_is_asked_for()
 
 
 @needs_models
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_what_each_word_hands_over_stands_in_a_table(lang: str) -> None:
+    app = page(lang, mode="study", chapter="picture", model=SST)
+    app.session_state["guesses"] = {"mechanism:skipped": ""}
+    app.run()
+    columns = [list(table.value.columns) for table in app.dataframe]
+    named = [texts.page("mechanism", lang)(f"column.{name}") for name in ("word", "weight", "value", "part")]
+    assert named in columns and not app.warning and list(faults(app)) == []
+
+
+@needs_models
 @pytest.mark.parametrize("doubt", examples.DOUBTS)
 def test_the_heaviest_word_is_not_the_one_that_decides(doubt: str) -> None:
     app = page(mode="study", chapter="picture", doubt=doubt, model=SST)

@@ -151,7 +151,8 @@ def by_noise(here: Here) -> None:
         shuffled = 100 * float(table.loc[table["noise"] == 0, "exact_shuffled"].mean())
         uniform = 100 * float(table.loc[table["noise"] == 0, "exact_uniform"].mean())
         note = t("noise.note", shuffled=f"{shuffled:.0f}", uniform=f"{uniform:.0f}")
-        exhibits.show(here, frame, Exhibit("noise", caption, t("noise.source"), {"": frame_of}, draw), note)
+        own = replace(here.link, model=MODEL, sample="", own=None)
+        exhibits.show(here, frame, Exhibit("noise", caption, t("noise.source"), {"": frame_of}, draw, link=own), note)
 
 
 def curve(table: pd.DataFrame) -> pd.DataFrame:

@@ -4,7 +4,7 @@ The text lives in the link under the page's own key. What is blank is not taken 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from core.types import Note
 from dashboard import exhibits, frames, link, matrix, resources, shell, texts, tokens
 from dashboard.exhibits import Exhibit
 from dashboard.lessons import own_key
+from dashboard.link import Link
 from dashboard.shell import Here
 from dashboard.strips import strips_chart
 from dashboard.theme import Look
@@ -108,7 +109,7 @@ def one_by_one(here: Here, piece: Piece, found: Translation, language: str) -> N
         caption = t("writing.reading", step=step, n=size, **said)
         shown_by = source(here, piece)
         exhibit = Exhibit(f"{piece.name}-step", caption, shown_by, {"": table}, lambda look: draw(look=look), "", False)
-        exhibits.show(here, frame, exhibit)
+        exhibits.show(here, frame, replace(exhibit, link=own_link(here, piece)))
 
 
 def steps(here: Here, piece: Piece, size: int) -> int:
@@ -155,7 +156,13 @@ def whole(here: Here, piece: Piece, found: Translation) -> None:
         st.html(tokens.legend_html([tokens.Legend("0", "1")]))
         card = resources.translators()[piece.model]
         caption = t("writing.matrix_caption", seed=card.seed, n=len(found.output))
-        exhibits.show(here, frame, Exhibit(f"{piece.name}-matrix", caption, source(here, piece), {"": cells}, draw, alt))
+        exhibit = Exhibit(f"{piece.name}-matrix", caption, source(here, piece), {"": cells}, draw, alt)
+        exhibits.show(here, frame, replace(exhibit, link=own_link(here, piece)))
+
+
+def own_link(here: Here, piece: Piece) -> Link:
+    """The link that names the translator, for files: the model of the page's link is one of other pages."""
+    return replace(here.link, model=piece.model, sample="", own=None)
 
 
 def source(here: Here, piece: Piece) -> str:

@@ -151,4 +151,5 @@ def sentence(here: Here, found: Six) -> None:
         note = t("picture.same_word" if most == least else "picture.other_word", **values)
         caption = t("picture.sentence_caption", model=trained.FIRST, n=len(words))
         exhibit = Exhibit("sentence", caption, t("picture.source"), {"": shown}, lambda look: draw(look=look), "", False)
-        exhibits.show(here, frame, exhibit, note, t("picture.little", count=little, n=len(words)))
+        idle = t("picture.little" if little else "picture.little_none", count=little, n=len(words))
+        exhibits.show(here, frame, exhibit, note, idle)

@@ -9,7 +9,7 @@ import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -196,11 +196,14 @@ def settings_of(here: Here, exhibit: Exhibit) -> dict[str, object]:
     card = resources.cards().get(now.model)
     weights = {"weights_sha256": card.weights_sha256, "training_seed": card.seed} if card else {}
     text = {} if link.carried(now) else {"text": identified(now.own or ""), "query": identified(now.query)}
-    return {"figure": exhibit.name, **link.write(now, here.page), **text, **weights, "link": address(here)}
+    codes = {name: code for name, code in link.write(now, here.page).items() if code}
+    return {"figure": exhibit.name, **codes, **text, **weights, "link": address(here)}
 
 
 def shown(here: Here, exhibit: Exhibit) -> Link:
-    """The link that names a figure's own model and text."""
+    """The link that names a figure's own model and text; on a page without a picker a figure that names none has none."""
+    if exhibit.link is None and lessons.PAGES[here.page].kind is None:
+        return replace(here.link, model="", sample="", own=None)
     return exhibit.link or here.link
 
 

@@ -108,6 +108,8 @@ def test_settings_name_what_the_figure_shows_and_not_what_the_page_is_set_to() -
     settings = exhibits.settings_of(here(), exhibit)
     assert settings["model"] == "sst2/cnn-additive" and settings["text"] == "sample:review-02"
     assert exhibits.settings_of(here(), replace(exhibit, link=None))["model"] == "sst2/bilstm-additive"
+    without = exhibits.settings_of(replace(here(), page="alignment"), replace(exhibit, link=None))
+    assert not {"model", "text", "weights_sha256"} & without.keys() and without["figure"] == "means"
 
 
 def test_a_text_too_long_for_the_link_is_named_by_its_beginning_and_digest() -> None:

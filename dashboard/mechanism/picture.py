@@ -71,7 +71,8 @@ def scales(here: Here, found: Six) -> None:
         shown = tokens.table(rows, found.words, position=t("table.position"), word=t("table.word"))
         shown.insert(2, t("picture.weight"), weights)
         caption = t("picture.scales_caption", n=len(found.words), model=trained.FIRST)
-        exhibit = Exhibit("scales", caption, t("picture.scales_source"), {"": shown}, lambda look: draw(look=look), "", False)
+        source, own = t("picture.scales_source"), here.link
+        exhibit = Exhibit("scales", caption, source, {"": shown}, lambda look: draw(look=look), "", False, link=own)
         exhibits.show(here, frame, exhibit, t("picture.scales_note"))
 
 
@@ -150,6 +151,7 @@ def sentence(here: Here, found: Six) -> None:
         little = int((np.abs(says) < np.abs(says).max() / 10).sum())
         note = t("picture.same_word" if most == least else "picture.other_word", **values)
         caption = t("picture.sentence_caption", model=trained.FIRST, n=len(words))
-        exhibit = Exhibit("sentence", caption, t("picture.source"), {"": shown}, lambda look: draw(look=look), "", False)
+        source, own = t("picture.source"), here.link
+        exhibit = Exhibit("sentence", caption, source, {"": shown}, lambda look: draw(look=look), "", False, link=own)
         idle = t("picture.little" if little else "picture.little_none", count=little, n=len(words))
         exhibits.show(here, frame, exhibit, note, idle)

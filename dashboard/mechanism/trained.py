@@ -158,7 +158,8 @@ def strips(here: Here, choice: Choice, found: Six) -> bool:
             t("trained.weights"): tokens.table(rows, found.words, position=t("table.position"), word=t("table.word")),
         }
         caption = t("trained.caption", n=len(found.words), **tested())
-        exhibit = Exhibit("trained", caption, t("six.source"), tables, lambda look: draw(look=look), on_screen=False)
+        source, own = t("six.source"), here.link
+        exhibit = Exhibit("trained", caption, source, tables, lambda look: draw(look=look), on_screen=False, link=own)
         exhibits.show(here, frame, exhibit, t("trained.reading", **values))
     return True
 

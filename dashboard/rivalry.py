@@ -153,12 +153,12 @@ def order_of(scores: Sequence[float]) -> list[int]:
     return np.argsort(-np.abs(np.asarray(scores, dtype=float)), kind="stable").tolist()
 
 
-def place_of(found: Compared) -> tuple[int, int] | None:
-    """The word that attention puts first, and its place by attribution, from 1; None where there are not two words."""
+def place_of(found: Compared, method: str = ATTRIBUTION) -> tuple[int, int] | None:
+    """The word that attention puts first, and its place by another method, from 1; None where there are not two words."""
     if len(found.words) < 2:
         return None
     first = order_of(found.scores["attention"])[0]
-    return first, order_of(found.scores[ATTRIBUTION]).index(first) + 1
+    return first, order_of(found.scores[method]).index(first) + 1
 
 
 def special_share(told: Told, method: str) -> float | None:

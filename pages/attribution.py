@@ -174,20 +174,22 @@ def ask(here: Here, view: View) -> None:
 
 
 def say(here: Here, view: View) -> None:
-    """The guess, and where attribution puts the word that attention puts first."""
-    t, found, place = here.t, view.found, rivalry.place_of(view.found)
-    if place is None:
+    """The guess, and where the chosen method, attribution beside attention itself, puts the word that attention puts first."""
+    t, found, guessed = here.t, view.found, rivalry.place_of(view.found)
+    method = ATTRIBUTION if view.method == "attention" else view.method
+    place = rivalry.place_of(found, method)
+    if guessed is None or place is None:
         st.markdown(t("reading.one"))
         return
     option = st.session_state.get("guesses", {}).get(f"{here.page}:{view.about}", "")
     if option and not here.lecture:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(t("predict.guessed", guess=t(f"predict.{option}"), place=place[1]), width="content")
+            st.caption(t("predict.guessed", guess=t(f"predict.{option}"), place=guessed[1]), width="content")
             controls.guess_again(here, view.about)
-    first = rivalry.order_of(found.scores[ATTRIBUTION])[0]
+    first = rivalry.order_of(found.scores[method])[0]
     words = {"word": texts.plain(found.words[place[0]]), "other": texts.plain(found.words[first])}
-    tau = tokens.number(found.tau["attention", ATTRIBUTION])
-    values = {"place": place[1], "n": len(found.words), "tau": tau, **words}
+    tau = tokens.number(found.tau["attention", method])
+    values = {"place": place[1], "n": len(found.words), "tau": tau, "method": t(f"method_name.{method}"), **words}
     st.markdown(t("reading.same" if place[1] == 1 else "reading.other", **values))
 
 

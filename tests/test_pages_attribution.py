@@ -68,6 +68,8 @@ def test_every_method_can_be_picked(method: str) -> None:
     app = page(attribution_method=method)
     assert list(faults(app)) == []
     assert len(strips(app)) == (1 if method == "attention" else 2)
+    spoken_of = texts.page("attribution", "en")(f"method_name.{'attribution' if method == 'attention' else method}")
+    assert f"*{spoken_of}*" in told(app)
     words_only = method in ("input_x_gradient", "integrated_gradients", "leave_one_out")
     assert len(maps(app)) == (0 if words_only else 1)
     assert ("it has no matrix" in said(app)) == words_only
@@ -83,7 +85,7 @@ def test_a_layer_a_rule_and_a_number_of_nodes_travel_in_the_link() -> None:
     written = app.session_state["link_written"]
     assert (written["attribution_layer"], written["attribution_nodes"], written["attribution_rule"]) == ("3", "2", "left")
     assert list(faults(app)) == [] and charts(app) != first
-    assert "2 nodes" in said(app) and "42 layers run forward and back" in said(app)
+    assert "nodes: 2" in said(app) and "42 layers run forward and back" in said(app)
 
 
 @trained
@@ -198,6 +200,7 @@ def test_the_place_of_attentions_first_word_by_hand() -> None:
     scores = dict.fromkeys(rivalry.METHODS, (0.1, 0.2, 0.3)) | {"attribution": (-0.9, 0.5, 0.1)}
     found = rivalry.Compared({}, "a", "a", ("x", "y", "z"), scores, {}, {}, {}, ())
     assert rivalry.place_of(found) == (2, 3) and rivalry.order_of((-0.9, 0.5, 0.1)) == [0, 1, 2]
+    assert rivalry.place_of(found, "rollout") == (2, 1)
 
 
 def test_what_the_integral_costs_by_hand() -> None:

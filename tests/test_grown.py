@@ -77,7 +77,7 @@ def test_a_tree_is_told(lang: str) -> None:
     t = texts.page("tree", lang)
     said = grown.reading_of(t, LEVEL, HAND, 3)
     assert "good" in said and "3" in said and "+0.300" in said
-    assert grown.named(t, LEVEL, HAND.edges[2]) == "1: film → good"
+    assert grown.named(t, LEVEL, HAND.edges[2]) == "1: film → good (1)"
     for why in ("one_layer", "nothing"):
         assert grown.reading_of(t, LEVEL, Tree(None, (), why), 3) == t(f"why.{why}")
     assert "good" in grown.reading_of(t, LEVEL, Tree(1, (), "below"), 3)

@@ -203,8 +203,13 @@ def settings_of(here: Here, exhibit: Exhibit) -> dict[str, object]:
 def shown(here: Here, exhibit: Exhibit) -> Link:
     """The link that names a figure's own model and text; on a page without a picker a figure that names none has none."""
     if exhibit.link is None and lessons.PAGES[here.page].kind is None:
-        return replace(here.link, model="", sample="", own=None)
+        return made_by(here, "")
     return exhibit.link or here.link
+
+
+def made_by(here: Here, model: str) -> Link:
+    """The link that names a figure's own model, and no text: those of the page's link are of other pages."""
+    return replace(here.link, model=model, sample="", own=None)
 
 
 def identified(text: str) -> str:

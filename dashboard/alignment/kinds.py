@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import charts, exhibits, resources, shell, texts, tokens
-from dashboard.alignment import measured, writing
+from dashboard.alignment import measured
 from dashboard.alignment.typed import GERMAN
 from dashboard.exhibits import Exhibit
 from dashboard.shell import Here
@@ -67,6 +67,6 @@ def aligned(here: Here) -> None:
         counts = {"n": len(raw), "links": int(raw["links"].sum()), "dropped": int(raw["dropped"].sum())}
         caption = t("aligned.caption", **{name: texts.count(count) for name, count in counts.items()})
         full = rows[["group", "recall", "low", "high", "precision", "aer", "n"]]
-        own = writing.own_link(here, GERMAN)
+        own = exhibits.made_by(here, GERMAN.model)
         exhibit = Exhibit("aligned", caption, t("aligned.source"), {"": full}, lambda look: draw(look=look), alt, link=own)
         exhibits.show(here, frame, exhibit, t("aligned.note"))

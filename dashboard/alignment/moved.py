@@ -66,7 +66,7 @@ def test_set(here: Here) -> None:
         counts = {"german": texts.count(german["n_test"]), "reviews": texts.count(reviews["n_test"]), "draws": german["draws"]}
         full = rows[["series", "group", "value", "mean", "low", "high", "draws", "n"]]
         caption = t("moved.caption", **counts)
-        own = writing.own_link(here, GERMAN)
+        own = exhibits.made_by(here, GERMAN.model)
         exhibit = Exhibit("moved", caption, t("moved.source"), {"": full}, lambda look: draw(look=look), alt, link=own)
         exhibits.show(here, frame, exhibit, t("moved.note"))
 
@@ -82,5 +82,5 @@ def one_sentence(here: Here) -> None:
         lines = pd.DataFrame([{"group": t(f"moved.{change}"), "text": one.text} for change, one in found.items()])
         for line in lines.to_dict("records"):
             st.markdown(f"{line['group']}: **{writing.quoted(line['text'])}**")
-        caption, own = t("moved.one_caption"), writing.own_link(here, GERMAN)
+        caption, own = t("moved.one_caption"), exhibits.made_by(here, GERMAN.model)
         exhibits.show(here, frame, Exhibit("moved-one", caption, writing.source(here, GERMAN), {"": lines}, link=own))

@@ -93,7 +93,7 @@ def listened(here: Here) -> None:
         card = resources.perceivers_here()[MODEL]
         caption = t("picture.caption", pace=f"{pace:g}", noise=f"{noise:g}", seed=here.link.seed, model=MODEL,
                     trained=card.seed)  # fmt: skip
-        own = replace(here.link, model=MODEL, sample="", own=None)
+        own = exhibits.made_by(here, MODEL)
         exhibit = Exhibit("sound", caption, t("picture.source"), {"": table}, draw, alt_text, link=own)
         exhibits.show(here, frame, exhibit, t("picture.note"))
 
@@ -151,7 +151,7 @@ def by_noise(here: Here) -> None:
         shuffled = 100 * float(table.loc[table["noise"] == 0, "exact_shuffled"].mean())
         uniform = 100 * float(table.loc[table["noise"] == 0, "exact_uniform"].mean())
         note = t("noise.note", shuffled=f"{shuffled:.0f}", uniform=f"{uniform:.0f}")
-        own = replace(here.link, model=MODEL, sample="", own=None)
+        own = exhibits.made_by(here, MODEL)
         exhibits.show(here, frame, Exhibit("noise", caption, t("noise.source"), {"": frame_of}, draw, link=own), note)
 
 

@@ -15,7 +15,6 @@ from core.types import Note
 from dashboard import exhibits, frames, link, matrix, resources, shell, texts, tokens
 from dashboard.exhibits import Exhibit
 from dashboard.lessons import own_key
-from dashboard.link import Link
 from dashboard.shell import Here
 from dashboard.strips import strips_chart
 from dashboard.theme import Look
@@ -109,7 +108,7 @@ def one_by_one(here: Here, piece: Piece, found: Translation, language: str) -> N
         caption = t("writing.reading", step=step, n=size, **said)
         shown_by = source(here, piece)
         exhibit = Exhibit(f"{piece.name}-step", caption, shown_by, {"": table}, lambda look: draw(look=look), "", False)
-        exhibits.show(here, frame, replace(exhibit, link=own_link(here, piece)))
+        exhibits.show(here, frame, replace(exhibit, link=exhibits.made_by(here, piece.model)))
 
 
 def steps(here: Here, piece: Piece, size: int) -> int:
@@ -157,12 +156,7 @@ def whole(here: Here, piece: Piece, found: Translation) -> None:
         card = resources.translators()[piece.model]
         caption = t("writing.matrix_caption", seed=card.seed, n=len(found.output))
         exhibit = Exhibit(f"{piece.name}-matrix", caption, source(here, piece), {"": cells}, draw, alt)
-        exhibits.show(here, frame, replace(exhibit, link=own_link(here, piece)))
-
-
-def own_link(here: Here, piece: Piece) -> Link:
-    """The link that names the translator, for files: the model of the page's link is one of other pages."""
-    return replace(here.link, model=piece.model, sample="", own=None)
+        exhibits.show(here, frame, replace(exhibit, link=exhibits.made_by(here, piece.model)))
 
 
 def source(here: Here, piece: Piece) -> str:

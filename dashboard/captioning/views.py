@@ -1,6 +1,6 @@
 """The figures on one scene: where the model looks at a word and at all words, and whether a word needs it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from dashboard.captioning.picture import SIDE, SMALL, cells, picture, room, toge
 from dashboard.captioning.told import Told
 from dashboard.exhibits import Exhibit
 from dashboard.lessons import own_key
-from dashboard.link import Link
 from dashboard.mechanism import vectors
 from dashboard.shell import Here
 from dashboard.theme import Look
@@ -62,11 +61,6 @@ def viewed(here: Here, scene: Scene) -> View:
         values = {"given": here.key("word"), "allowed": len(found.words)}
         shell.problem(here.t, "no_word", "The caption has fewer words.", values)
     return View(scene, model, found, word)
-
-
-def own_link(here: Here, view: View) -> Link:
-    """The link that names the figure's model, for files."""
-    return replace(here.link, model=view.model, sample="", own=None)
 
 
 def choose_word(here: Here, view: View) -> None:
@@ -121,9 +115,8 @@ def looks(here: Here, view: View) -> bool:
         caption = t("looks.caption", word=view.said, where=where(here, view, view.word), model=view.model,
                     largest=tokens.number(float(weights.max())), p=tokens.number(found.prob[view.word]))  # fmt: skip
         table = cells(weights).drop(columns="veil")
-        exhibit = Exhibit(
-            "looks", caption, t("looks.source"), {"": table}, draw, alt, on_screen=False, link=own_link(here, view)
-        )
+        source, own = t("looks.source"), exhibits.made_by(here, view.model)
+        exhibit = Exhibit("looks", caption, source, {"": table}, draw, alt, on_screen=False, link=own)
         seen = {"pixels": RECEPTIVE, "cells": f"{RECEPTIVE / CELL:g}"}
         exhibits.show(here, frame, exhibit, t("looks.note", **seen))
     return True
@@ -178,7 +171,7 @@ def all_words(here: Here, view: View) -> None:
             lambda look: together([small(here, view, word, look) for word in range(len(found.words))], alt),
             alt,
             on_screen=False,
-            link=own_link(here, view),
+            link=exhibits.made_by(here, view.model),
         )
         exhibits.show(here, frame, exhibit, spread)
 
@@ -245,7 +238,7 @@ def needed(here: Here, view: View) -> None:
             {"": shown},
             draw,
             alt,
-            link=own_link(here, view),
+            link=exhibits.made_by(here, view.model),
         )
         exhibits.show(here, frame, exhibit, t("tried.note"))
         captions(here, view)
